@@ -8,8 +8,8 @@
 
 #define LEASE_MS 10000 /* how long a claim is valid without a heartbeat */
 #define BEAT_MS 1000   /* between two heartbeats */
-/* Time between two checks of an idle runner: for jobs that job_pool_wake did not announce, and for
- * expired leases. Also the time after which a refused write is repeated. */
+/* How often an idle runner looks for jobs that job_pool_wake did not announce, and for expired
+ * leases. Also the time after which a refused write is repeated. */
 #define POLL_MS 1000
 
 /* A thread and the job it runs. The members from `active` on are protected by the lock of struct

@@ -110,7 +110,8 @@ struct documents {
     void *context;
 };
 
-/* Reports invalid JSON, and the line on which its document begins. */
+/* Reports invalid JSON, and a line: where its document begins or, in a list, where the last valid
+ * element begins (the list itself, if there is none). */
 static CHECKED bool refuse_json(const struct documents *documents, const struct json_scan *scan,
                                 struct error *error)
 {
