@@ -26,7 +26,7 @@ struct virtual_user {
     bool is_busy;                 /* its request is in flight */
     bool thinks;                  /* it thinks before its next request */
     unsigned failures;            /* failures in a row */
-    int64_t rounds;               /* requests of the load phase that ended */
+    int64_t rounds;               /* ended requests, not counting probes */
     STAILQ_ENTRY(virtual_user) link;
 };
 
