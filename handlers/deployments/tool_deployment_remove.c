@@ -22,32 +22,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static bool is_watched(const struct fleet_managed_row *row)
-{
-    return strcmp(row->rights, "watched") == 0;
-}
-
 /* Refuses a managed deployment that opsbrain may end: without its entry, its server would continue
  * to run, and perhaps to cost money, unseen. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
-    bool found;
+    bool found, good;
 
     if (!fleet_managed_find(store, name, &row, &found, error))
         return false;
     if (!found)
         return true;
-    if (is_watched(&row)) {
-        fleet_managed_finish(&row);
-        return true;
-    }
-    error_set(error, ERROR_CONFLICT,
-              "%s is managed by opsbrain on the target %s: call deployment_destroy, which also "
-              "retires its name",
-              name, row.target);
+    good = strcmp(row.rights, "watched") == 0
+           || error_set(error, ERROR_CONFLICT,
+                        "%s is managed by opsbrain on the target %s: call deployment_destroy, "
+                        "which also retires its name",
+                        name, row.target);
     fleet_managed_finish(&row);
-    return false;
+    return good;
 }
 
 /* Called before the user is asked and again before the removal, since the user may take minutes to
@@ -104,31 +96,14 @@ static void stop_watching(const struct call *call, const struct deployment *depl
                     problem.message);
 }
 
-/* Forgets that the server is adopted, if it is. */
-static CHECKED bool release(struct store *store, const char *name, struct error *error)
-{
-    struct fleet_observation observation = { .state = "gone", .problem = "" };
-    struct fleet_managed_row row;
-    bool found, done;
-
-    if (!fleet_managed_find(store, name, &row, &found, error))
-        return false;
-    if (!found)
-        return true;
-    observation.id = row.id;
-    observation.plan_id = row.plan_id;
-    observation.now_ms = clock_utc_ms();
-    done = fleet_managed_note(store, &observation, error);
-    fleet_managed_finish(&row);
-    return done;
-}
-
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    if (!check(call, &deployment, error) || !release(call->services->store, name, error)
+    /* if the process is killed between the two, the call can be repeated */
+    if (!check(call, &deployment, error)
+        || !fleet_managed_release(call->services->store, name, clock_utc_ms(), error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
         return false;
     stop_watching(call, &deployment);

@@ -186,6 +186,33 @@ bool fleet_managed_note(struct store *store, const struct fleet_observation *obs
     return database_write(store->main, apply_note, &copy, error);
 }
 
+struct release {
+    const char *deployment;
+    int64_t now_ms;
+};
+
+#define WATCHED "WHERE deployment = ?1 AND rights = 'watched' AND state <> 'gone'"
+
+static CHECKED bool apply_release(struct sql_connection *connection, void *context,
+                                  struct error *error)
+{
+    const struct release *release = context;
+
+    return job_execute(connection, COUNT_COST WATCHED, release->deployment, release->now_ms, error)
+           && job_execute(
+               connection,
+               "UPDATE fleet_managed SET state = 'gone', problem = '', ended_ms = ?2 " WATCHED,
+               release->deployment, release->now_ms, error);
+}
+
+bool fleet_managed_release(struct store *store, const char *deployment, int64_t now_ms,
+                           struct error *error)
+{
+    struct release release = { deployment, now_ms };
+
+    return database_write(store->main, apply_release, &release, error);
+}
+
 struct warning {
     const char *id;
     int64_t level;

@@ -59,6 +59,9 @@ struct fleet_observation {
  * changed the row since it was read, only the cost is updated. */
 CHECKED bool fleet_managed_note(struct store *store, const struct fleet_observation *observation,
                                 struct error *error);
+/* Forgets a server that was adopted to be watched only; does nothing for any other deployment. */
+CHECKED bool fleet_managed_release(struct store *store, const char *deployment, int64_t now_ms,
+                                   struct error *error);
 /* Records a warning of the deployment's end; *first: it was not given before. `level` is as in
  * `warned`. */
 CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t level, bool *first,
