@@ -81,14 +81,6 @@ bool google_check_secrets(const struct recipe *recipe, struct error *error)
     return true;
 }
 
-static bool has_step_of(const struct google_list *list, const char *resource)
-{
-    for (size_t i = 0; i < *list->count; i++)
-        if (strcmp((*list->steps)[i].resource, resource) == 0)
-            return true;
-    return false;
-}
-
 /* If several variables have the same secret, adds one step for all of them. */
 void google_add_secrets(const struct google_list *list)
 {
@@ -105,7 +97,7 @@ void google_add_secrets(const struct google_list *list)
         snprintf(name, sizeof name, "secret-%.56s", secret);
         snprintf(url, sizeof url, GOOGLE_SECRETS "projects/%.63s/secrets/%.128s",
                  list->desired->target->project, secret);
-        if (has_step_of(list, url))
+        if (step_list_has(*list->steps, *list->count, url))
             continue;
         step = google_add(list, name, "GET", url, "Checks that the secret exists for");
         text_copy(step->dry_run_url, sizeof step->dry_run_url, url);

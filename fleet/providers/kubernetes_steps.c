@@ -106,14 +106,6 @@ static struct step *add_apply(const struct list *list, const struct object *obje
     return step;
 }
 
-static bool has_url(const struct list *list, const char *url)
-{
-    for (size_t i = 0; i < *list->count; i++)
-        if (strcmp((*list->steps)[i].url, url) == 0)
-            return true;
-    return false;
-}
-
 /* Several variables may use one secret: it is checked once. */
 static void add_secret(const struct list *list, const char *secret)
 {
@@ -122,7 +114,7 @@ static void add_secret(const struct list *list, const char *secret)
 
     snprintf(url, sizeof url, "/api/v1/namespaces/%s/secrets/%s", list->desired->target->namespace,
              secret);
-    if (has_url(list, url))
+    if (step_list_has(*list->steps, *list->count, url))
         return;
     step = add(list, "", "GET");
     snprintf(step->name, sizeof step->name, "secret-%s", secret);

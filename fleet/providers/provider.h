@@ -71,6 +71,8 @@ struct step {
 void step_list_free(struct step *steps, size_t count); /* does nothing for NULL */
 /* For providers: adds an empty step. The returned pointer is valid until the next step is added. */
 struct step *step_list_add(struct step **steps, size_t *count);
+/* For providers: whether a step of the list is about this resource. */
+bool step_list_has(const struct step *steps, size_t count, const char *resource);
 
 enum step_state {
     STEP_DONE = 1,

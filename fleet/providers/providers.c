@@ -62,6 +62,14 @@ void step_list_free(struct step *steps, size_t count)
     free(steps);
 }
 
+bool step_list_has(const struct step *steps, size_t count, const char *resource)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(steps[i].resource, resource) == 0)
+            return true;
+    return false;
+}
+
 struct step *step_list_add(struct step **steps, size_t *count)
 {
     *steps = memory_resize(*steps, *count + 1, sizeof **steps);
