@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/net/outbound_transfer.h"
+#include "base/net/url.h"
 
 bool outbound_is_page(const struct outbound_response *response)
 {
@@ -11,14 +12,6 @@ bool outbound_is_page(const struct outbound_response *response)
     body += strspn(body, " \t\r\n");
     return strncasecmp(response->content_type, "text/html", 9) == 0
            || strncasecmp(body, "<!doctype html", 14) == 0 || strncasecmp(body, "<html", 5) == 0;
-}
-
-/* Returns the length of the host in "HOST:PORT", with the brackets of an IPv6 address. */
-static size_t host_length(const char *peer)
-{
-    size_t bracketed = peer[0] == '[' ? strcspn(peer, "]") : 0;
-
-    return bracketed + strcspn(peer + bracketed, ":");
 }
 
 void outbound_advise_page(const char *url, struct text *out)
@@ -36,7 +29,7 @@ void outbound_advise_page(const char *url, struct text *out)
             out,
             "; this is a web page, not an API: the API's URL is one under which /models answers "
             "JSON, such as http://%.*s:8000/v1",
-            (int)host_length(text_string(&peer)), text_string(&peer));
+            (int)url_host_length(text_string(&peer)), text_string(&peer));
 }
 
 static bool is_plain_http(const struct outbound_transfer *transfer)

@@ -21,6 +21,16 @@ struct parts {
     int usual_port;
 };
 
+size_t url_host_length(const char *authority)
+{
+    size_t length;
+
+    if (authority[0] != '[')
+        return strcspn(authority, ":");
+    length = strcspn(authority, "]");
+    return authority[length] == ']' ? length + 1 : length;
+}
+
 static CHECKED bool split(const char *url, struct parts *out, struct error *error)
 {
     bool secure = strncasecmp(url, "https://", 8) == 0;
@@ -32,10 +42,7 @@ static CHECKED bool split(const char *url, struct parts *out, struct error *erro
     if (memchr(authority, '@', (size_t)(end - authority)) != NULL)
         return error_set(error, ERROR_INVALID,
                          "the URL must not contain a user or password; name a secret instead");
-    host_end = authority[0] == '[' ? authority + strcspn(authority, "]")
-                                   : authority + strcspn(authority, ":");
-    if (authority[0] == '[' && host_end < end)
-        host_end++;
+    host_end = authority + url_host_length(authority);
     if (host_end > end)
         host_end = end;
     if (host_end < end && *host_end != ':')

@@ -2,6 +2,8 @@
 /* URLs that a deployment may have, and their origins. */
 #pragma once
 
+#include <stddef.h>
+
 #include "base/core/error.h"
 
 #define URL_HOST_SIZE 256
@@ -10,6 +12,9 @@
  * outbound_address_is_refused returns true. Fills in the host (lower case, no brackets) and the
  * port. The caller trims a trailing '/' or '/v1'. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
+/* Returns the length of the host at the beginning of "HOST" or "HOST:PORT", with the brackets of an
+ * IPv6 address. */
+size_t url_host_length(const char *authority);
 #define ORIGIN_SIZE 288
 /* Writes the origin of a base URL, such as "https://host:8443": in lower case, with an IPv6 address
  * in its canonical form, and without the scheme's default port. Fails like url_check. */
