@@ -137,7 +137,7 @@ static void add_refused(const struct comparison *comparison, bool unknown, struc
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
 
-        if (!difference->allowed && difference->unknown == unknown)
+        if (!difference->allowed && (difference->known < 2) == unknown)
             text_addf(out, "%s%s", out->length > 0 ? "," : "", difference->fact);
     }
 }

@@ -74,7 +74,6 @@ struct difference {
     const char *runs[2];   /* the two runs; borrowed from the input */
     bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
     int known;             /* how many of the two values are known */
-    bool unknown;          /* at least one of the values is unknown */
     /* The comparison is possible all the same: the fact is only reported, or its unknown value was
      * accepted, or the runs are of different sides and the fact is a factor or, if deployments are
      * compared, a fact of theirs. */
@@ -83,7 +82,7 @@ struct difference {
 /* Whether neither value is known. */
 static inline bool compare_knows_neither(const struct difference *difference)
 {
-    return difference->values[0].length == 0 && difference->values[1].length == 0;
+    return difference->known == 0;
 }
 
 /* ---- The comparison ---- */

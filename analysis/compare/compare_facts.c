@@ -188,7 +188,7 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
         return true;
     if (!difference->within_a_side && compare_is_named(input->factors, difference->fact))
         return true;
-    return difference->unknown && compare_is_named(input->accepted, difference->fact);
+    return difference->known < 2 && compare_is_named(input->accepted, difference->fact);
 }
 
 /* Whether `a` is the better example of how a fact differs: differences that are not allowed come
@@ -203,7 +203,7 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
 {
     size_t count = input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE];
     struct text values[COMPARE_RUNS_MAX] = { 0 };
-    struct difference example = { .allowed = true, .unknown = true };
+    struct difference example = { .allowed = true };
     size_t pair[2] = { 0, 0 };
 
     for (size_t i = 0; i < count; i++)
@@ -216,7 +216,6 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
                 .within_a_side =
                     j < input->counts[SIDE_BASELINE] || i >= input->counts[SIDE_BASELINE],
                 .known = (values[i].length > 0) + (values[j].length > 0),
-                .unknown = values[i].length == 0 || values[j].length == 0,
             };
             const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
 

@@ -366,7 +366,7 @@ static void describe_remedy(const struct comparison *comparison, bool unknown, s
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
 
-        if (difference->allowed || difference->unknown != unknown
+        if (difference->allowed || (difference->known < 2) != unknown
             || (!unknown && difference->within_a_side))
             continue;
         text_addf(out, "%s\"%s\"",
