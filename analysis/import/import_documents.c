@@ -110,8 +110,7 @@ struct documents {
     void *context;
 };
 
-/* Reports invalid JSON, and a line: where its document begins or, in a list, where the last valid
- * element begins (the list itself, if there is none). */
+/* Reports invalid JSON, and the line on which its document begins. */
 static CHECKED bool refuse_json(const struct documents *documents, const struct json_scan *scan,
                                 struct error *error)
 {
@@ -139,14 +138,20 @@ static CHECKED bool read_object(struct documents *documents, const char *documen
 static CHECKED bool read_list(struct documents *documents, struct json_scan *scan,
                               struct error *error)
 {
-    const char *document;
+    const char *document, *end = scan->end, *at;
     size_t size;
 
     json_scan_next(scan);
-    while (json_scan_value(scan, &document, &size))
+    for (at = scan->at; json_scan_value(scan, &document, &size); at = scan->at)
         if (!read_object(documents, document, size, error))
             return false;
-    return !json_scan_failed(scan) || refuse_json(documents, scan, error);
+    if (!json_scan_failed(scan))
+        return true;
+    at = skip_space(at, end);
+    if (at < end && *at == ',')
+        at = skip_space(at + 1, end);
+    documents->line += count_lines(documents->counted, at);
+    return refuse_json(documents, scan, error);
 }
 
 bool import_documents(const char *bytes, size_t length,

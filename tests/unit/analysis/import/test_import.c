@@ -366,6 +366,7 @@ static void refusals_of_json_say_what_is_wrong_and_where(void **state)
     refuses("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
     refuses("{\"benchmarks\": []}", NULL, "has no cell: import a file");
     refuses("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
+    refuses("[{\"a\":1},\n\n {\"b\":", "vllm", "begins at line 3");
     refuses("{\"a\": 1}", NULL, "none of the known formats");
     refuses("{\"a\": 1}", "vllm", "the vllm file has no requests, no rate and no latency");
     refuses("{}", "aiperf", "the aiperf file has no requests, no rate and no latency");
