@@ -95,8 +95,10 @@ static bool end_one(const struct schedule *schedule, struct generator *generator
     struct job job;
     bool found, done;
 
-    if (!job_claim(schedule->store, "me", kinds, NOW, 10000, &job, &found, &error) || !found)
-        return true; /* nothing to end: no job could be claimed */
+    if (!job_claim(schedule->store, "me", kinds, NOW, 10000, &job, &found, &error))
+        return false;
+    if (!found)
+        return true; /* nothing to end */
     text_copy(claim.job_id, sizeof claim.job_id, job.id);
     claim.fence = job.fence;
     if (!fleet_plan_find(schedule->store, job.subject, &plan, &error))
