@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Fails where an exported function's name does not begin with that of its file, where headers of two rooms define a type of
-# the same name, and where two files have the same name. A function may begin with the name of its header, in the singular
-# or the plural (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with the common
-# beginning of both names (audit_parts.h, audit_load.c: audit_...), with the folder's name (bench/plan: plan_...), or with
-# that of a type that the header defines (struct generator of random.h: generator_next).
+# the same name, and where two files have the same name. A function's name may begin, in the singular or the plural, with
+# the name of its header (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with the
+# common beginning of both (audit_parts.h, audit_load.c: audit_...), with the name of its folder inside a room (bench/plan:
+# plan_...), or with that of a type that the header defines (struct generator of random.h: generator_next).
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
@@ -25,8 +25,11 @@ bad=$(
             if (s ~ /(ss|x|ch)es$/) return substr(s, 1, length(s) - 2)
             return s ~ /[^s]s$/ ? substr(s, 1, length(s) - 1) : s
         }
-        function starts(name, s) { return s != "" && (name == s || index(name, s "_") == 1) }
-        function is_of(name, s) { return starts(name, s) || starts(name, singular(s)) || starts(name, s "s") }
+        function is_of(name, s,    x, y, n, i) {
+            split(name, x, "_"); n = split(s, y, "_")
+            for (i = 1; i <= n; i++) if (singular(x[i]) != singular(y[i])) return 0
+            return n > 0
+        }
         function is_of_type(name, list,    names, n, i) {
             n = split(list, names, " ")
             for (i = 1; i <= n; i++) if (is_of(name, names[i])) return 1
@@ -39,6 +42,7 @@ bad=$(
         }
         # The name in a declaration or a definition at the left margin; "" for anything else.
         function declared(line) {
+            sub(/^CHECKED /, "", line)
             if (line !~ /^[a-z][A-Za-z0-9_ *]*[ *][a-z_][a-z0-9_]*\(/ || line ~ /^(static|typedef|return|else|if)/) return ""
             sub(/\(.*/, "", line)
             sub(/.*[ *]/, "", line)

@@ -83,7 +83,7 @@ static CHECKED bool make(struct making *making, struct managed_plan *plan, struc
     return true;
 }
 
-bool plan_make(struct making *making, struct managed_plan *out, struct error *error)
+bool managed_plan_build(struct making *making, struct managed_plan *out, struct error *error)
 {
     bool done;
 
@@ -102,5 +102,5 @@ bool managed_plan_make(const struct fleet_frame *frame, const struct managed_wis
 {
     struct making making = { .frame = frame, .wish = *wish, .created_ms = frame->now_ms() };
 
-    return plan_make(&making, out, error);
+    return managed_plan_build(&making, out, error);
 }

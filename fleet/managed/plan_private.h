@@ -45,4 +45,5 @@ void plan_document_write(const struct making *making, struct managed_plan *plan)
 /* Fills plan->desired; the strings are borrowed. */
 void plan_fill_desired(const struct making *making, struct managed_plan *plan, const char *place);
 /* Makes the plan and frees what was read into `making`. Free *out with managed_plan_finish. */
-CHECKED bool plan_make(struct making *making, struct managed_plan *out, struct error *error);
+CHECKED bool managed_plan_build(struct making *making, struct managed_plan *out,
+                                struct error *error);

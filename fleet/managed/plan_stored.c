@@ -80,7 +80,7 @@ bool managed_plan_again(const struct fleet_frame *frame, const struct fleet_plan
     if (!parse(row, &document, error))
         return false;
     read_wish(row, document, &making.wish);
-    if (!plan_make(&making, out, error))
+    if (!managed_plan_build(&making, out, error))
         return false;
     if (strcmp(out->row.digest, row->digest) == 0)
         return true;

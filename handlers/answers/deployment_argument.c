@@ -44,7 +44,7 @@ bool deployment_argument(const struct call *call, struct deployment *out, struct
     return deployment_find(call->services->store, name, out, error);
 }
 
-bool deployment_check_idle(struct store *store, const char *name, struct error *error)
+bool deployment_argument_check_idle(struct store *store, const char *name, struct error *error)
 {
     char active[ID_SIZE];
 

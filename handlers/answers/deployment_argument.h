@@ -19,4 +19,5 @@ CHECKED bool deployment_argument(const struct call *call, struct deployment *out
 /* Checks that no sweep is planned or running on the deployment: if the deployment changed now, the
  * sweep's cells could be measured on two different servers, or on none. CONFLICT: there is such a
  * sweep. */
-CHECKED bool deployment_check_idle(struct store *store, const char *name, struct error *error);
+CHECKED bool deployment_argument_check_idle(struct store *store, const char *name,
+                                            struct error *error);

@@ -51,7 +51,7 @@ static CHECKED bool check(const struct call *call, struct deployment *out, struc
     return deployment_find(call->services->store, name, out, error)
            && deployment_check_owner(call, out, error)
            && check_unmanaged(call->services->store, name, error)
-           && deployment_check_idle(call->services->store, name, error);
+           && deployment_argument_check_idle(call->services->store, name, error);
 }
 
 static CHECKED bool is_confirmed(struct call *call, const struct deployment *deployment,

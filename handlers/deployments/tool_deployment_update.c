@@ -119,7 +119,7 @@ static CHECKED bool check_url_and_secret(struct call *call, const struct deploym
     return !moves(before, after)
            || (managed_update_check_url(call, before, after, error)
                && check_revision(call, before, error)
-               && deployment_check_idle(call->services->store, before->name, error));
+               && deployment_argument_check_idle(call->services->store, before->name, error));
 }
 
 /* Reads the current state, and computes the new one. Called before the user is asked and again

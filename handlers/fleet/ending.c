@@ -17,7 +17,7 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
 
     return target_answer_frame(call, &frame, error) && plan_answer_check_not_moved(frame, error)
            && plan_answer_check_owner(call, wish.deployment, error)
-           && deployment_check_idle(call->services->store, wish.deployment, error)
+           && deployment_argument_check_idle(call->services->store, wish.deployment, error)
            && managed_plan_make(frame, &wish, out, error);
 }
 

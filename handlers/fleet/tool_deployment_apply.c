@@ -42,7 +42,7 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
         || !managed_plan_again(frame, row, &plan, error))
         return false;
     good = keeps_running(&plan)
-           || deployment_check_idle(call->services->store, row->deployment, error);
+           || deployment_argument_check_idle(call->services->store, row->deployment, error);
     managed_plan_finish(&plan);
     return good;
 }

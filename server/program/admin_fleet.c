@@ -10,8 +10,8 @@
 #include "server/program/command_line.h"
 #include "server/program/fleet_place.h"
 
-bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
-                     struct error *error)
+bool admin_fleet_show_plan(const struct access *access, const json_t *request, json_t **reply,
+                           struct error *error)
 {
     struct answer answer = { 0 };
     struct fleet_plan_row row;
@@ -30,8 +30,8 @@ bool admin_plan_show(const struct access *access, const json_t *request, json_t 
     return done;
 }
 
-bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
-                        struct error *error)
+bool admin_fleet_approve_plan(const struct access *access, const json_t *request, json_t **reply,
+                              struct error *error)
 {
     const char *plan = json_get_text(request, "plan", "");
     struct change change = { .actor = COMMAND_LINE(request), .tool = "plan approve" };
@@ -41,7 +41,7 @@ bool admin_plan_approve(const struct access *access, const json_t *request, json
     change.arguments = arguments;
     return fleet_plan_approve(access->store, plan, FLEET_WAY_COMMAND_LINE, clock_utc_ms(), &change,
                               error)
-           && admin_plan_show(access, request, reply, error);
+           && admin_fleet_show_plan(access, request, reply, error);
 }
 
 bool admin_fleet_resume(const struct access *access, const json_t *request, json_t **reply,

@@ -10,11 +10,11 @@ struct access;
 
 /* {"command": "plan_show", "plan"}: the requests, cost and end, in "text"; "digest"; and "plan", as
  * the tool plan_show answers. */
-CHECKED bool admin_plan_show(const struct access *access, const json_t *request, json_t **reply,
-                             struct error *error);
+CHECKED bool admin_fleet_show_plan(const struct access *access, const json_t *request,
+                                   json_t **reply, struct error *error);
 /* {"command": "plan_approve", "plan"}: approves the plan; the reply is as for plan_show. */
-CHECKED bool admin_plan_approve(const struct access *access, const json_t *request, json_t **reply,
-                                struct error *error);
+CHECKED bool admin_fleet_approve_plan(const struct access *access, const json_t *request,
+                                      json_t **reply, struct error *error);
 /* {"command": "fleet_resume"}: lets a moved database change its clouds again (fleet_place.h). */
 CHECKED bool admin_fleet_resume(const struct access *access, const json_t *request, json_t **reply,
                                 struct error *error);
