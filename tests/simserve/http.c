@@ -148,6 +148,20 @@ static enum http_state read_head(struct http_request *request, struct text *inpu
     return request->body_bytes > HTTP_BODY_LIMIT ? HTTP_TOO_LARGE : HTTP_COMPLETE;
 }
 
+/* Skips the trailers in `rest`, which follow the last chunk, and the empty line after them. */
+static enum http_state skip_trailers(struct http_request *request, const struct text *input,
+                                     struct span rest)
+{
+    struct span line;
+
+    do
+        if (!next_line(&rest, &line))
+            return rest.length > HTTP_HEAD_LIMIT ? HTTP_TOO_LARGE : HTTP_INCOMPLETE;
+    while (line.length > 0);
+    request->consumed = (size_t)(rest.data - input->data);
+    return HTTP_COMPLETE;
+}
+
 /* Decodes the chunk at `consumed`, and appends it to the body. */
 static enum http_state read_chunk(struct http_request *request, struct text *input, bool *last)
 {
@@ -160,12 +174,14 @@ static enum http_state read_chunk(struct http_request *request, struct text *inp
     size = strtoul(line.data, &end, 16); /* a line end follows: strtoul stops there */
     if (end == line.data || size > HTTP_BODY_LIMIT - request->body_bytes)
         return end == line.data ? HTTP_MALFORMED : HTTP_TOO_LARGE;
+    *last = size == 0;
+    if (*last)
+        return skip_trailers(request, input, rest);
     if (rest.length < size + 2)
         return HTTP_INCOMPLETE;
     memmove(input->data + request->head_bytes + request->body_bytes, rest.data, size);
     request->body_bytes += size;
     request->consumed = (size_t)(rest.data - input->data) + size + 2;
-    *last = size == 0;
     return HTTP_COMPLETE;
 }
 

@@ -346,10 +346,10 @@ static void reads_a_request_byte_by_byte(void **state)
     close(fd);
 }
 
-static void reads_a_chunked_body_and_continues_after_it(void **state)
+static void reads_a_chunked_body_with_a_trailer_and_continues_after_it(void **state)
 {
     static const char request[] = "POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                  "a\r\n{\"prompt\":\r\n6;x=y\r\n\"a b\"}\r\n0\r\n\r\n";
+                                  "a\r\n{\"prompt\":\r\n6;x=y\r\n\"a b\"}\r\n0\r\nSum: 1\r\n\r\n";
     ANSWER_AUTO first = { 0 };
     ANSWER_AUTO second = { 0 };
     int fd = simserve_connect(*state);
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test(refuses_what_vllm_refuses),
         cmocka_unit_test(keeps_the_clients_request_id),
         cmocka_unit_test(reads_a_request_byte_by_byte),
-        cmocka_unit_test(reads_a_chunked_body_and_continues_after_it),
+        cmocka_unit_test(reads_a_chunked_body_with_a_trailer_and_continues_after_it),
         cmocka_unit_test(sends_100_continue_if_expected),
         cmocka_unit_test(refuses_what_is_not_http_or_too_large),
         cmocka_unit_test(accepts_a_body_of_almost_eight_mebibytes),
