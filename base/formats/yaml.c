@@ -386,8 +386,10 @@ static bool read_document(struct yaml *yaml, json_t **out)
     }
     if (value == NULL && yaml->error->kind == ERROR_NONE) /* json_stringn: invalid UTF-8 */
         refuse(yaml, "it is not UTF-8");
+    if (value == NULL)
+        return false;
     *out = value;
-    return value != NULL;
+    return true;
 }
 
 static bool begins_like_json(const char *bytes, size_t length)
