@@ -22,8 +22,8 @@ struct simserve {
     int port;
 };
 
-/* Starts the binary at the path SIMSERVE with the given flags (NULL-terminated), and waits until it
- * listens. */
+/* Starts the binary at the path SIMSERVE with the given flags and their values (NULL-terminated, at
+ * most 30), and waits until it listens. */
 static inline struct simserve simserve_start(const char *const *flags)
 {
     struct simserve server = { 0 };
@@ -34,6 +34,7 @@ static inline struct simserve simserve_start(const char *const *flags)
 
     while (flags && *flags && count < SIMSERVE_ARGUMENTS - 1)
         argv[count++] = (char *)(uintptr_t)*flags++;
+    assert_true(flags == NULL || *flags == NULL);
     assert_int_equal(pipe(pipes), 0);
     server.pid = fork();
     assert_true(server.pid >= 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: calls a simserve process over plain sockets. All functions fail the running cmocka
- * test if a request cannot be sent or a deadline passes. */
+/* For tests: calls a simserve process over plain sockets. The running cmocka test fails if a
+ * request cannot be sent or no answer comes in time. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,12 +24,12 @@ static inline int simserve_connect(const struct simserve *server)
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)server->port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct timeval deadline = { .tv_sec = SIMSERVE_DEADLINE_S };
+    struct timeval timeout = { .tv_sec = SIMSERVE_DEADLINE_S };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int on = 1;
 
     assert_true(fd >= 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     return fd;
@@ -57,16 +57,16 @@ static inline void simserve_send(int fd, const char *method, const char *path, c
     simserve_write(fd, request.data, request.length);
 }
 
-/* A received answer, read up to its end as HTTP defines it. */
+/* An answer, read up to its end as HTTP defines it, or until the connection ended. */
 struct answer {
-    int status;       /* 0 if there was no answer */
+    int status;       /* 0 if the connection ended before the end of the head */
     bool complete;    /* the body was received to its end, not cut off by a closed connection */
     bool reset;       /* the connection was reset */
     struct text head; /* with the blank line */
     struct text body; /* without chunk framing */
     int reads;        /* calls of recv() that returned bytes */
-    int64_t first_byte_ns;
-    int64_t end_ns;
+    int64_t first_byte_ns; /* when recv() first returned, even if it returned no byte */
+    int64_t end_ns;        /* when recv() last returned */
 };
 
 #define ANSWER_AUTO __attribute__((cleanup(answer_finish))) struct answer
@@ -125,8 +125,8 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. Bytes after a chunked answer fail the test, because the server must not send
- * more. */
+/* Reads one answer. The test fails if bytes after the end of a chunked answer were read with it:
+ * the server must not send more. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -204,7 +204,7 @@ static inline json_t *simserve_events(const struct text *body)
         data += *data == ' ';
         rest = (size_t)(line + length - data);
         rest -= rest > 0 && data[rest - 1] == '\r';
-        if (strncmp(data, "[DONE]", rest) == 0)
+        if (rest == strlen("[DONE]") && memcmp(data, "[DONE]", rest) == 0)
             event = json_string("[DONE]");
         else
             assert_true(json_parse(data, rest, &event, &error));
@@ -213,7 +213,8 @@ static inline json_t *simserve_events(const struct text *body)
     return events;
 }
 
-/* Waits until the request has ended, and returns its newest record, which the caller releases. */
+/* Waits until a request with this id has ended, and returns the newest record with the id, which
+ * the caller releases. */
 static inline json_t *simserve_truth(const struct simserve *server, const char *request_id)
 {
     int64_t deadline = simserve_now_ns() + SIMSERVE_DEADLINE_S * INT64_C(1000000000);

@@ -244,7 +244,7 @@ static void copy_the_run(struct made *made)
         *evidence_add(made->other) = *cell_at(made, i);
 }
 
-static void give_a_failed_cell_speed(struct made *made)
+static void fail_a_cell_but_keep_its_speed(struct made *made)
 {
     struct evidence_cell *cell = cell_at(made, any_cell(made));
 
@@ -311,15 +311,15 @@ static void admit_ten_at_once(struct made *made)
     for (int users = 1024; users <= 8192; users *= 2) {
         struct evidence_cell *cell =
             maker_add(&made->maker, &made->evidence, users, made->maker.lengths[0], 1);
-        double rate = 10 * 1000 / cell->latency[METRIC_E2E].mean_ms / cell->request_throughput;
+        double factor = 10 * 1000 / cell->latency[METRIC_E2E].mean_ms / cell->request_throughput;
 
         memcpy(cell->variant, cell_at(made, 0)->variant, sizeof cell->variant);
-        cell->request_throughput *= rate;
-        cell->output_throughput *= rate;
-        cell->input_throughput *= rate;
-        cell->total_throughput *= rate;
-        cell->duration_s /= rate;
-        cell->concurrency_actual *= rate;
+        cell->request_throughput *= factor;
+        cell->output_throughput *= factor;
+        cell->input_throughput *= factor;
+        cell->total_throughput *= factor;
+        cell->duration_s /= factor;
+        cell->concurrency_actual *= factor;
     }
 }
 
@@ -386,7 +386,7 @@ static void reduce_samples(struct made *made)
     cell->input_tokens = cell->input_tokens_mean * 5;
 }
 
-static void swap_percentiles(struct made *made)
+static void put_the_p95_below_the_p50(struct made *made)
 {
     struct evidence_latency *e2e = &cell_at(made, any_cell(made))->latency[METRIC_E2E];
 
@@ -575,7 +575,7 @@ static const struct fault {
 } faults[] = {
     { "duplicate_cells", NULL, append_a_run, is_import },
     { "identical_runs", NULL, copy_the_run, is_import_with_six_cells },
-    { "failed_speed", NULL, give_a_failed_cell_speed, is_import_with_counts },
+    { "failed_speed", NULL, fail_a_cell_but_keep_its_speed, is_import_with_counts },
     { "low_success", NULL, lose_requests, reports_success },
     { "all_failed", NULL, fail_one_cell, is_import_with_counts },
     { "misnamed_failure", NULL, refuse_a_context, is_import_with_counts },
@@ -588,7 +588,7 @@ static const struct fault {
     { "non_monotone", NULL, disturb_one_cell, has_three_levels },
     { "censored_tail", "low_success", cut_the_tail, is_quick_import },
     { "few_samples", NULL, reduce_samples, is_import_with_counts },
-    { "disorder", NULL, swap_percentiles, reports_tail },
+    { "disorder", NULL, put_the_p95_below_the_p50, reports_tail },
     { "one_token_output", NULL, answer_with_one_token, reports_success },
     { "tokens_locked_to_context", NULL, count_prompts_as_answers, has_four_contexts },
     { "unknown_output", NULL, count_no_answers, is_import },
@@ -641,7 +641,7 @@ static void only_the_planted_fault_and_what_it_implies_are_found(void **state)
         if (fault->fits(&made)) {
             fault->plant(&made);
             audit(&made);
-            wrong += count_wrong(&made, fault, number);
+            wrong += count_wrong(&made, fault, number + RUNS);
             planted[kind]++;
             runs++;
         }

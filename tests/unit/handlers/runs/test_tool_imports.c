@@ -148,7 +148,7 @@ static void refuses_viewers_and_what_it_cannot_read(void **state)
     world_refused(world, "run_import", "{\"text\":\"a,b\"}", ERROR_FORBIDDEN, "operator");
 }
 
-static void lists_imported_runs_among_measured_ones(void **state)
+static void lists_imported_runs_among_those_of_sweeps(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], sweep[ID_SIZE];
@@ -239,17 +239,24 @@ static void reports_only_what_is_known(void **state)
 
 static void every_exported_page_is_a_complete_file(void **state)
 {
+    static const char *const pages[] = { ",\"limit\":1", ",\"limit\":1,\"cursor\":\"1\"",
+                                         ",\"limit\":1,\"cursor\":\"2\"" };
+    static const char *const next_cursors[] = { "1", "2", "" };
     struct world *world = *state;
     char id[ID_SIZE];
-    json_auto_t *table = NULL, *vllm = NULL;
-    const char *content;
+    json_auto_t *vllm = NULL;
 
     import_silently(world, "", id);
-    table = call_with_run(world, "run_export", id, ",\"limit\":1");
-    content = json_get_text(table, "content", "");
-    assert_memory_equal(content, "concurrency,context_len,", 24);
-    assert_string_equal(json_get_text(table, "next_cursor", ""), "1");
-    assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
+    for (int page = 0; page < 3; page++) {
+        json_auto_t *table = call_with_run(world, "run_export", id, pages[page]);
+        const char *content = json_get_text(table, "content", "");
+
+        assert_memory_equal(content, "concurrency,context_len,", 24);
+        content = strchr(content, '\n') + 1; /* the page's only row */
+        assert_string_equal(strchr(content, '\n'), "\n");
+        assert_string_equal(json_get_text(table, "next_cursor", ""), next_cursors[page]);
+        assert_int_equal(json_get_integer(table, "cells_total", 0), 3);
+    }
     vllm = call_with_run(world, "run_export", id, ",\"format\":\"vllm\"");
     assert_int_equal(json_array_size(json_object_get(vllm, "left_out")), 1);
     assert_null(json_object_get(vllm, "next_cursor"));
@@ -422,7 +429,7 @@ int main(void)
         cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
         cmocka_unit_test(refuses_viewers_and_what_it_cannot_read),
-        cmocka_unit_test(lists_imported_runs_among_measured_ones),
+        cmocka_unit_test(lists_imported_runs_among_those_of_sweeps),
         cmocka_unit_test(pages_lose_no_imported_run),
         cmocka_unit_test(shows_rows_as_the_file_has_them),
         cmocka_unit_test(reports_only_what_is_known),

@@ -23,7 +23,7 @@
 #define FILES_AT_ONCE 8
 
 static struct served served;
-static atomic_int released, ended; /* set to release workers that a test holds */
+static atomic_int first_released, others_released; /* set to release workers that a test holds */
 
 static int start(void **state)
 {
@@ -36,7 +36,8 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    atomic_store(&released, 1);
+    atomic_store(&first_released, 1);
+    atomic_store(&others_released, 1);
     served_destroy(&served);
     return 0;
 }
@@ -80,7 +81,7 @@ static void a_refused_file_leaves_descriptor_0_open(void **state)
     assert_true(served_falls(files, 0));
 }
 
-/* Any other body is refused, and is not received as a file. */
+/* A body that is not multipart, or has no boundary, is refused, and is not received as a file. */
 static void a_file_must_be_sent_as_multipart(void **state)
 {
     static const char *const types[] = {
@@ -183,7 +184,8 @@ static size_t count_calls(const char *tool)
     return count;
 }
 
-/* The key is revoked, and the connection is closed, while the form waits for a worker. */
+/* The key is revoked, and so the server closes the connection, while the form waits for a worker.
+ */
 static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
 {
     static atomic_int idle;
@@ -194,27 +196,27 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     struct error error;
 
     (void)state;
-    atomic_store(&released, 0);
-    atomic_store(&ended, 0);
+    atomic_store(&first_released, 0);
+    atomic_store(&others_released, 0);
     atomic_store(&holding, 0);
     add_key("one");
     sign_in("one", &headers, token);
     text_addf(&body, "token=%s", token);
-    /* One worker is busy until `released` is set, and then runs the form and set_idle, in this
-     * order; the other workers are busy until `ended` is set. */
+    /* One worker is busy until `first_released` is set, and then runs the form and set_idle, in
+     * this order; the other workers are busy until `others_released` is set. */
     for (unsigned i = 0; i < PAGE_WORKERS; i++)
         assert_true(workers_submit(served.server->pages_workers, hold_worker,
-                                   i == 0 ? &released : &ended, &error));
+                                   i == 0 ? &first_released : &others_released, &error));
     assert_true(served_reaches(&holding, PAGE_WORKERS));
     http_open(&client, server_port(served.server));
     http_send(&client, "POST", "/jobs/job_x/cancel", text_string(&headers), text_string(&body));
     wait_until_queued();
     assert_true(workers_submit(served.server->pages_workers, set_idle, &idle, &error));
     revoke_keys();
-    atomic_store(&released, 1);
+    atomic_store(&first_released, 1);
     assert_true(served_reaches(&idle, 1));
     assert_int_equal(count_calls("job_cancel"), 0);
-    atomic_store(&ended, 1);
+    atomic_store(&others_released, 1);
     http_close(&client);
 }
 

@@ -140,7 +140,7 @@ static void over_the_limit_the_session_unused_for_longest_is_removed(void **stat
     char ids[4][ID_SIZE];
 
     (void)state;
-    open_sessions(3);
+    open_limited(3, 10);
     for (int i = 0; i < 3; i++) {
         begin("alice", ids[i]);
         usleep(2000);
@@ -153,7 +153,7 @@ static void over_the_limit_the_session_unused_for_longest_is_removed(void **stat
     assert_true(is_there(ids[3], "alice"));
 }
 
-static void over_its_own_limit_a_principal_loses_its_own_oldest_session(void **state)
+static void over_its_own_limit_a_principal_loses_its_own_session_unused_for_longest(void **state)
 {
     char bobs[ID_SIZE], ids[3][ID_SIZE];
 
@@ -203,8 +203,8 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(over_the_limit_the_session_unused_for_longest_is_removed,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(over_its_own_limit_a_principal_loses_its_own_oldest_session,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            over_its_own_limit_a_principal_loses_its_own_session_unused_for_longest, start, stop),
         cmocka_unit_test_setup_teardown(a_session_with_a_running_call_is_removed_last, start, stop),
     };
 
