@@ -114,7 +114,7 @@ enum role {
     ROLE_REQUESTS,
     ROLE_TOKENS,
     ROLE_CPU,
-    ROLE_GAUGE,
+    ROLE_RUNNING,
     ROLE_SHARE,
     ROLE_MEMORY
 };
@@ -172,7 +172,7 @@ static void make_patterns(const struct metrics_page *page, struct pattern *patte
         } else if (has(name, "resident_memory")) {
             pattern->role = ROLE_MEMORY;
         } else if (has(name, "num_requests_running")) {
-            pattern->role = ROLE_GAUGE;
+            pattern->role = ROLE_RUNNING;
         } else if (has(name, "cache_usage")) {
             pattern->role = ROLE_SHARE;
         } else if (has(name, "tokens_total") || has(name, "prefix_cache")
@@ -243,7 +243,7 @@ static void advance(struct metrics_page *page, const struct pattern *patterns, d
         case ROLE_CPU:
             *value = round((*value + 15 * (0.2 + 0.1 * generator_uniform(random))) * 100) / 100;
             break;
-        case ROLE_GAUGE:
+        case ROLE_RUNNING:
             *value = floor(fmax(0, running + sqrt(running) * normal(random)));
             break;
         case ROLE_SHARE:
@@ -288,13 +288,13 @@ static void close_file(FILE *file)
         exit(1);
 }
 
-/* Returns the file for this time: `file` until its two hours are over, then a new one. NULL if none
- * is written. */
+/* Returns the file for this time: `file` until its two hours, which begin at an even hour (UTC),
+ * are over, then a new one. NULL if no files are written. */
 static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 {
     TEXT_AUTO path = { 0 };
 
-    if (folder[0] == '\0' || at_ms % FILE_MS != 0)
+    if (folder[0] == '\0' || (file != NULL && at_ms % FILE_MS != 0))
         return file;
     close_file(file);
     text_addf(&path, "%s/%lld.om", folder, (long long)at_ms / 1000);

@@ -26,8 +26,8 @@
 #define TTFT "vllm:time_to_first_token_seconds"
 #define OF_ONE "{deployment=\"d%1$d\"}"
 #define RATE_OF(series) "rate(" series OF_ONE "[%2$ds])"
-/* Growth since the end of the previous step. rate() omits the growth between the last scrape of the
- * previous step and the first of this one, and extrapolates instead. */
+/* Growth per second since the end of the previous step. rate() omits the growth between the last
+ * scrape of the previous step and the first of this one, and extrapolates instead. */
 #define DIFFERENCE_OF(series) "(" series OF_ONE " - " series OF_ONE " offset %2$ds) / %2$d"
 #define P99_OF(buckets) "histogram_quantile(0.99, sum by (le) (" buckets "))"
 
@@ -46,10 +46,10 @@ static const struct question {
     { "  Prometheus without rate()", TTFT, P99_OF(DIFFERENCE_OF(TTFT "_bucket")), 86400, 1800 },
 };
 
-/* The value of each step; NaN if it has none. */
+/* The value of each step, NaN if it has none, and the time that the query took. */
 struct answer {
     double values[STEPS_MAX];
-    double ms, inside_ms; /* as the caller sees it; as Prometheus counts its own work */
+    double ms, inside_ms; /* as the caller sees it; as Prometheus counts its own work, or NaN */
 };
 
 static void die(const char *what, const char *why)
@@ -191,12 +191,13 @@ static void compare(const struct question *question, struct store *store, const 
     double *theirs = memory_zeroed((size_t)rounds, sizeof *theirs);
     double *inside = memory_zeroed((size_t)rounds, sizeof *inside);
     double *apart = memory_zeroed((size_t)rounds * STEPS_MAX, sizeof *apart);
-    size_t compared = 0, one_sided = 0; /* steps with a value on both sides; on one side only */
+    /* steps with a value on both sides, the peer's not 0; steps with a value on one side only */
+    size_t compared = 0, one_sided = 0;
     size_t n = (size_t)rounds;
 
     for (int i = 0; i < rounds; i++) {
         struct answer own, other;
-        /* different hours; whole ones, so that the steps are the same */
+        /* a short range ends at different hours; at whole ones, so that the steps are the same */
         int64_t back_s = question->range_s >= 86400 ? 0 : (int64_t)(i % 20) * 3600;
 
         ask_store(store, question, i % deployments, end_s - back_s, &own);
@@ -211,13 +212,15 @@ static void compare(const struct question *question, struct store *store, const 
         }
     }
     struct quantiles our_time = quantiles_of(ours, n), their_time = quantiles_of(theirs, n),
-                     third = quantiles_of(inside, n), distance = quantiles_of(apart, compared);
+                     third_column = quantiles_of(inside, n),
+                     distance = quantiles_of(apart, compared);
 
     if (peer->store != NULL)
-        third = (struct quantiles){ their_time.p50 / our_time.p50, their_time.p99 / our_time.p99 };
+        third_column =
+            (struct quantiles){ their_time.p50 / our_time.p50, their_time.p99 / our_time.p99 };
     printf("%-30s %8.2f %8.2f  %8.2f %8.2f  %8.2f %8.2f  %7.3f %7.3f %6zu\n", question->title,
-           our_time.p50, our_time.p99, their_time.p50, their_time.p99, third.p50, third.p99,
-           distance.p50, distance.p99, one_sided);
+           our_time.p50, our_time.p99, their_time.p50, their_time.p99, third_column.p50,
+           third_column.p99, distance.p50, distance.p99, one_sided);
     free(ours);
     free(theirs);
     free(inside);
@@ -263,7 +266,7 @@ int main(int argc, char **argv)
         peer.prometheus = argv[2];
     print_heads(&peer);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
-        if (peer.store == NULL || questions[i].title[0] != ' ')
+        if (peer.prometheus[0] != '\0' || questions[i].title[0] != ' ')
             compare(&questions[i], store, &peer, (int)strtol(argv[3], NULL, 10),
                     strtoll(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
     store_close(peer.store);
