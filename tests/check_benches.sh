@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 bad=0
 for file in tests/bench/*.{sh,mjs}; do
     name=$(basename "${file%.*}")
-    ! grep -qE "^(//|#) \./run bench $name" "$file" || continue
+    ! grep -qE "^(//|#) \./run bench $name( |\$)" "$file" || continue
     timeout 5 ./run bench "$name" 2>&1 | grep -q "there is no bench '$name'" || {
         echo "$file does not mention './run bench $name', which is accepted nevertheless"
         bad=1

@@ -5,25 +5,26 @@
 cd "$(dirname "$0")/.." || exit 1
 [ $# -gt 0 ] || set -- server store
 
+# Tarjan's algorithm: lowest[unit] is the earliest visit that the unit can reach.
 grep -roE '^#include "[a-z_/0-9]+\.h"' "$@" --include='*.[ch]' | awk '
 function visit(unit, count, i, other, line, size)
 {
     seen[unit] = lowest[unit] = ++visits
     stack[++depth] = unit
-    waits[unit] = 1
+    on_stack[unit] = 1
     count = unit in degree ? degree[unit] : 0
     for (i = 1; i <= count; i++) {
         other = edges[unit, i]
         if (!(other in seen))
             visit(other)
-        if (waits[other] && lowest[other] < lowest[unit])
+        if (on_stack[other] && lowest[other] < lowest[unit])
             lowest[unit] = lowest[other]
     }
     if (lowest[unit] < seen[unit])
         return
     do {
         other = stack[depth--]
-        waits[other] = 0
+        on_stack[other] = 0
         line = line " " other
         size++
     } while (other != unit)

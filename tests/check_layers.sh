@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a file includes a header, of opsbrain or of a third-party library, that its folder's row in cmake/rooms.txt
-# does not allow; when a folder has no row, or more than 60 files; when libraries depend on one another in a circle; when
-# there is SQL outside store/; and when one of the rules at the end of this script is broken.
+# Fails when a file of the program includes a header, of opsbrain or of a third-party library other than Jansson, that its
+# folder's row in cmake/rooms.txt does not allow; when a folder of the program has no row; when a folder, also one of tests/,
+# has more than 60 .c and .h files; when libraries depend on one another in a circle; when a room other than store/ contains
+# SQL; and when one of the rules at the end of this script is broken.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly FILES_MAX=60
@@ -13,7 +14,7 @@ files() {
     find $ROOMS -name '*.[ch]'
 }
 
-# Prints every include of opsbrain's files: "FOLDER FILE INCLUDE".
+# Prints every include of the program's files: "FOLDER FILE INCLUDE".
 # shellcheck disable=SC2086 # a list
 includes() {
     grep -rE '^#include ["<]' $ROOMS --include='*.[ch]' |
@@ -98,7 +99,7 @@ bad=$(
     circles
     sql_elsewhere | explain 'only store/ may contain SQL'
     grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound' |
-        explain 'only base/net/outbound*.c may include libcurl: call them'
+        explain 'in base/net/, only the files outbound* may include libcurl: call them'
     # Only fleet/cloud/ may call the metadata service, which returns the machine's credentials.
     # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/' |

@@ -11,7 +11,7 @@ program=$(ls -t build/asan/bin/opsbrain build/dev/bin/opsbrain build/release/bin
     exit 1
 }
 
-# Prints the document with the program's table between its two markers.
+# Prints the document, with the program's table between the document's two markers.
 with_table() {
     "$program" help --markdown |
         awk 'NR == FNR { table = table $0 "\n"; next }

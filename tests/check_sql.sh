@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails on SQL that only one engine understands, outside that engine's files: statements are the same for every engine.
+# Fails on SQL that PostgreSQL does not understand, or not as SQLite does, outside the files of the two engines: every other
+# statement is the same for both.
 cd "$(dirname "$0")/.." || exit 1
 
-# Row ids, upserts, functions and literals that only SQLite has, or that mean something else in PostgreSQL.
+# Parts of statements that only SQLite has, or that mean something else in PostgreSQL.
 readonly DIALECT="\\browid\\b|\\boid\\b|WITHOUT ROWID|AUTOINCREMENT|\\bINSERT OR\\b|\\bREPLACE INTO\\b|\\bUPDATE OR\\b|\\bPRAGMA\\b|\
 sqlite_(schema|master|sequence)|last_insert|\\b(datetime|strftime|julianday|unixepoch|ifnull|iif|typeof|glob|printf|instr|randomblob|\
 json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'|\\bIS NOT \\?|\\bIS \\?|\\bLIMIT -1|INDEXED BY|COLLATE|\
 \\b(max|min)\\([^()]*(\\([^()]*\\)[^()]*)*,|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)"
 
-# Prints the literals of the store's files, joined if one text consists of several: "FILE:LINE: TEXT".
+# Prints the literals of the other files of store/, joined if one text consists of several: "FILE:LINE: TEXT".
 texts() {
     find store -name '*.[ch]' ! -path 'store/engine/sqlite*' ! -path 'store/engine/postgres*' -exec awk '
         {
@@ -27,8 +28,8 @@ texts() {
         END { if (text != "") print FILENAME ":" at ": " text }' {} \;
 }
 
-# Prints subqueries in FROM that have no alias; PostgreSQL requires one up to version 15. Nested parentheses are removed
-# first.
+# Prints subqueries in FROM that have no alias; PostgreSQL requires one up to version 15. First, all parentheses but
+# those of subqueries are removed, with what they contain.
 without_alias() {
     texts | sed -E ':again; s/\((([^S()]|S[^E()])[^()]*|)\)//g; t again' |
         grep -E '\b(FROM|JOIN) \(SELECT [^()]*\) *($|\)|,|\b(WHERE|ORDER|GROUP|LIMIT|JOIN|LEFT|ON)\b)'

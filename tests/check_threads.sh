@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if a thread is started, or a condition variable is given its clock, anywhere but in base/core/thread.c.
+# Fails if a thread is started, or a condition variable is given its clock, anywhere in the program but in
+# base/core/thread.c.
 cd "$(dirname "$0")/.." || exit 1
 
 ! grep -rnE 'pthread_create\(|pthread_condattr_' base store jobs bench fleet analysis handlers web client server --include='*.[ch]' |

@@ -30,6 +30,7 @@ const struct cloud_machine *machine_as_cloud(const struct machine *machine);
  * machine to itself. */
 CHECKED bool machine_check_place(struct error *error);
 
-/* The main function of a watchdog: reads from standard input what to watch, and answers on standard
- * output. Returns the exit status. */
+/* The main function of a watchdog. Its one argument is the absolute path of the record's folder. It
+ * reads from standard input what to watch, and answers on standard output. Returns the exit
+ * status. */
 int machine_watch(int argc, char *const *argv);

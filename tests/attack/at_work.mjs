@@ -12,7 +12,8 @@ const UPLOAD_PAUSE_MS = 10;
 
 let number = 0;
 
-// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that the server can be killed meanwhile.
+// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that the server can be killed
+// meanwhile.
 async function upload(server, name, text) {
     const pieces = async function* () {
         for (const piece of text.match(/[^]{1,64}/g)) {
@@ -98,7 +99,8 @@ async function runClient(world, client) {
     }
 }
 
-// startWork(t, server, model, count): {noted, dead, end()}; set `dead` to pause the clients.
+// startWork(t, server, model, count): starts that many clients. Returns a world: what they `noted`, the `failure` of one if there
+// is any, whether the work is `over`, and end(), which ends it. Set `dead` to pause the clients.
 export async function startWork(t, server, model, count) {
     const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), uploads: new Set(), reads: 0 };
     const world = { server, model, noted, over: false, dead: false };

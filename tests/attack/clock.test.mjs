@@ -44,4 +44,5 @@ const VARIANTS = {
 };
 
 for (const [title, variant] of Object.entries(VARIANTS))
-    test(`the audit log, a deployment and a session are kept while ${title}`, { skip }, (t) => survives(t, variant));
+    test(`the audit log, a deployment, a session and the recording of metrics survive while ${title}`, { skip }, (t) =>
+        survives(t, variant));

@@ -39,13 +39,13 @@ class Fleet {
     }
 
     // approvalsEnd(): waits for the approvals in progress: a command that finds no server opens the database itself, and must
-    // have closed it before the next server starts.
+    // have closed it before the server is started again.
     approvalsEnd() {
         return Promise.all(this.approvals);
     }
 
     // untilEnded(plan, what, left): waits for an acknowledged plan to end; `left` services of its deployment must then be in the
-    // cloud.
+    // cloud. If the work is over first, it neither waits nor checks any longer.
     async untilEnded(plan, what, left) {
         this.begun.set(plan, what);
         const state = await until(`${what}, ${plan}`, async () => {

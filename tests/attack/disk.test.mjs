@@ -17,7 +17,7 @@ const opening = message('initialize', {
     clientInfo: { name: 'eve', version: '1' },
 });
 
-// Requests that need a session, whose streams are stored so that they can be resumed.
+// Requests within a session. The stream of a call that asks for progress is stored, so that the client can resume it.
 const IN_SESSION = {
     'calls whose streams are kept': () => ({
         ...call('audit_list', { limit: 100 }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100 kills under 20 clients: afterwards everything acknowledged is stored, nothing is stored twice, and the audit log's chain
-// is intact after each kill. OPSBRAIN_KILLS sets a different number of kills.
+// 100 kills under 20 clients: after each, everything acknowledged is stored, nothing is stored twice, and the audit log's chain
+// is intact. OPSBRAIN_KILLS sets a different number of kills.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ import { checkNoted, countNoted, describeNoted, startWork } from './at_work.mjs'
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);
 const CLIENTS = 20;
-const LIFE_MS = 600; // the most time from a server's start to its kill
+const LIFE_MS = 600; // the most time that the server is ready before it is killed
 
 // check(world, when): asserts, while the server is dead, that its database is intact and has everything that was acknowledged.
 function check(world, when) {

@@ -6,8 +6,9 @@
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
  * `equal`: A and B are alike; some of the verdicts, but at most 8 %, must say that they differ.
- * `slower`: B is slower, and at least 80 % of the verdicts must say so. Every comparison has its
- * own runs. Each pair of servers works on one comparison at a time; all pairs work at once.
+ * `slower`: B is slower, and at least 80 % of the verdicts must say so. The verdicts on the output
+ * throughput are judged; those on the other metrics are only counted. Every comparison has its own
+ * runs. Each pair of servers works on one comparison at a time; all pairs work at once.
  */
 #include <math.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@
 #include "bench/sweep/fingerprint.h"
 
 #define LANES_MAX 32
-#define METRICS 8
+#define METRICS 8 /* the first of compare_metric_names */
 #define WINDOW_S 0.3
 #define WARMUP_LIMIT_S 0.1
 #define ATTEMPTS 5
@@ -37,8 +38,8 @@ static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
 
 struct outcome {
     enum verdict verdicts[METRICS];
-    double p, ratio;                 /* primary, of the output throughput */
-    size_t left_out[LEFT_OUT_COUNT]; /* cells that were not compared, by reason */
+    double p, ratio;                 /* of the primary result on the output throughput */
+    size_t left_out[LEFT_OUT_COUNT]; /* cells, by the reason why they were not compared */
     double autocorrelation;          /* of the pairs' log ratios, each with the one before */
 };
 
@@ -48,7 +49,7 @@ struct experiment {
     char *fingerprint;
     size_t count;                     /* of comparisons */
     atomic_size_t begun;              /* comparisons */
-    atomic_size_t measured, repeated; /* cells */
+    atomic_size_t measured, repeated; /* cells; attempts after the first */
     struct outcome *outcomes;
 };
 
@@ -67,7 +68,7 @@ static _Noreturn void die(const char *what, const char *why)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* Prompts of ids that simserve's tokenizer counts as one token each. */
+/* Makes a workload of prompts of ids that simserve's tokenizer counts as one token each. */
 static void make_workload(struct workload *out)
 {
     *out = (struct workload){ .api = BENCH_COMPLETIONS,
@@ -178,7 +179,7 @@ static void make_run(const struct experiment *experiment, const struct cell_row 
     evidence_of_run(&run, own, own_count, out);
 }
 
-/* Returns the mean over all cells of the logarithm of a pair's ratio. */
+/* Returns the mean, over all cells, of the logarithm of b's output throughput divided by a's. */
 static double pair_log_ratio(const struct evidence *a, const struct evidence *b)
 {
     double sum = 0;
@@ -297,7 +298,8 @@ static void print_skipped(const struct experiment *experiment)
     }
 }
 
-/* If the sides are alike, each share should equal its level. */
+/* Prints for each level the share of comparisons whose p is below it: if the sides are alike, about
+ * the level itself. */
 static void print_levels(const struct experiment *experiment)
 {
     double correlations = 0, ratios = 0;
@@ -333,7 +335,7 @@ static int print_verdict(const struct experiment *experiment, bool equal)
     bool passed =
         equal ? faster + slower > 0 && faster + slower <= EQUAL_AT_MOST : slower >= SLOWER_AT_LEAST;
 
-    printf("cells measured: %zu; repeated because this machine was too busy: %zu\n",
+    printf("cells measured: %zu; attempts repeated because this machine was too busy: %zu\n",
            experiment->measured, experiment->repeated);
     print_metrics(experiment);
     print_skipped(experiment);

@@ -14,7 +14,7 @@
 #include "tests/unit/support/published.h"
 
 #define REPETITIONS 3
-#define USERS 9 /* numbers of users are measured: 1, 2, 4, ... 256 */
+#define USERS 9 /* how many numbers of users are measured: 1, 2, 4, ... 256 */
 static const double contexts[] = { 128, 512, 1024, 4096, 8192, 16384 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 #define LIMIT_MS 500
@@ -41,7 +41,7 @@ static void save(const char *name, const struct chart *chart)
 
 /* ---- Runs ---- */
 
-/* The properties of a made-up run. */
+/* A made-up server. */
 struct server {
     const char *hardware;
     double speed, capacity;  /* tokens/s of one user, and of all users, at short contexts */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench first_result    seconds from the command to the figures: opsbrain, guidellm and vLLM's bench (7 minutes)
 //
-// Each is run as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
+// Each tool is run as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
 // record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm is installed from PyPI the
 // first time; vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped with a
 // line.
@@ -106,7 +106,7 @@ async function truthOf(url) {
 const cell = (value, digits = 1) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(9);
 const row = (name, times, { ttft, itl, rate }) => console.log([`  ${name.padEnd(22)}`, ...times.map((time) => cell(time)), cell(ttft), cell(itl, 2), cell(rate)].join(' '));
 
-// Runs the tools one after another on one server, whose record is reset before each.
+// Runs the tools one after another on one server. With `truth`, the server is simserve, whose record is reset before each.
 async function compare(name, { url, model, tokenizer, truth }) {
     console.log(`${name}: ${USERS} users, ${INPUT} tokens in, ${OUTPUT} out`);
     console.log('                         first s  result s     end s  TTFT p50   ITL p50  tokens/s');

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes for each provider)
 //
-// opsbrain is pinned to core 0; the clouds are those of tests/clouds/, on loopback. The peer is curl, which sends the same GETs
-// over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N --provider NAME.
+// opsbrain is pinned to core 0; the clouds are those of tests/clouds/, on loopback. The peer is curl, which sends the last GETs (at
+// most 400) again, over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N
+// --provider NAME.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -33,7 +33,8 @@ until_answers() {
     done
 }
 
-# feed DATA FILES [DATABASE]: fills the store; prints the figures and stores them in $folder/figures.
+# feed DATA FILES [DATABASE]: fills the store, sets `samples` to the number of samples in it, and prints the figures, also to
+# $folder/figures.
 feed() {
     ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/figures" || exit 1
     samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/figures")
@@ -46,13 +47,13 @@ figure() {
     sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/figures"
 }
 
-# packed: prints the bytes per sample of all levels together.
+# packed: prints the packed bytes per sample, of all levels together.
 packed() {
     sed -n 's/.*packed: //p' "$folder/figures" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
 
-# pages_written: prints a query, which depends on the server's version, for the bytes that the server wrote to its tables.
-pages_written() {
+# pages_written_query: prints a query, which depends on the server's version, for the bytes that the server wrote to its tables.
+pages_written_query() {
     case $(psql -qAtX "$database" -c 'SHOW server_version_num') in
         15*) echo 'SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter' ;;
         16* | 17*) echo "SELECT sum(coalesce(writes, 0) + coalesce(extends, 0)) * 8192 FROM pg_stat_io WHERE object = 'relation'" ;;
@@ -60,9 +61,10 @@ pages_written() {
     esac
 }
 
-# written: prints the bytes of the server's write-ahead log, and of the pages that it wrote to its tables.
+# written: prints the bytes of the server's write-ahead log so far, and of the pages that it wrote to its tables.
 written() {
-    psql -qAtX "$database" -c CHECKPOINT -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written))" | tr '|' ' '
+    psql -qAtX "$database" -c CHECKPOINT \
+        -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written_query))" | tr '|' ' '
 }
 
 compare_engines() {

@@ -17,6 +17,7 @@ static const char sqlite_size[] =
 static const char postgres_size[] =
     "SELECT CAST(sum(pg_total_relation_size(oid)) AS double precision) FROM pg_class "
     "WHERE relkind = 'r' AND relname IN ('series', 'samples', 'blocks', 'chunks', 'compacted')";
+/* The bytes of the packed blocks of level ?1. */
 static const char packed_size[] =
     "SELECT CAST((SELECT sum(length(c.data)) FROM blocks b JOIN chunks c "
     "ON c.id >= b.id * 65536 AND c.id < (b.id + 1) * 65536 WHERE level = ?1) "

@@ -65,7 +65,7 @@ static bool print(const struct cell_result *result, const struct truth *truth)
                              : "");
     right = compare("ttft", result->histograms[METRIC_TTFT], truth->ttft);
     right = compare("itl", result->histograms[METRIC_ITL], truth->itl) && right;
-    printf("joined %ld\n", truth->joined);
+    printf("requests joined with simserve's record: %ld\n", truth->joined);
     if (!right && !m->client_limited && !m->client_late)
         printf("wrong, and not marked\n");
     return right || m->client_limited || m->client_late;

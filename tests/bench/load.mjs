@@ -3,7 +3,7 @@
 //
 // All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
 // are two; simserve's own record of its writes is the truth. The official tools are installed from PyPI the first time (some
-// gigabytes), and are skipped if PyPI cannot be reached, or with --no-python.
+// gigabytes), and are skipped if PyPI cannot be reached, or with --no-python. --users N: only the loads of N users.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -118,7 +118,7 @@ async function compare(load, tools) {
 function findTools() {
     const found = [];
     for (const name of options['no-python'] ? [] : Object.keys(TOOLS)) {
-        const installed = install(name); // or the reason why not
+        const installed = install(name); // true, or the reason why not
         if (installed !== true) console.log(installed);
         else if (!prepare(name)) console.log(`${name} skipped: no tokenizer could be made for it`);
         else found.push(name);

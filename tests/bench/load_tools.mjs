@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The official load generators in Python, for load.mjs and first_result.mjs: installed from PyPI under build/loadgens, run
-// against simserve, and measured from outside: events by the server's count, CPU of all their processes, and what they report as
-// TTFT.
+// against simserve, and measured from outside (events by the server's count, CPU of all their processes). TTFT is what they
+// report.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ const figures = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const program = (name, file) => path.join(HOME, name, 'bin', file);
 const tokenizerOf = (name) => path.join(HOME, name, 'tokenizer'); // in the format of the tool's own library
 
-// vLLM's command line requires an accelerator; the script behind `vllm bench serve` does not.
+// The command line of this vLLM requires an accelerator; the script behind `vllm bench serve` does not.
 const VLLM_SCRIPT =
     'import argparse\n' +
     'from vllm.benchmarks.serve import add_cli_args, main\n' +

@@ -53,7 +53,7 @@ function run(name, command, ...args) {
     if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
 }
 
-// Repeats `work` only if the file that pins the versions has changed.
+// Does `work`, unless it is done for the versions that the file `pins` lists at present.
 function once(name, pins, work) {
     const stamp = `${BUILT}/${name}/${pins}`;
     if (existsSync(stamp) && readFileSync(stamp).equals(readFileSync(`${SOURCES}/${name}/${pins}`))) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench pages   64 agents call tools, with and without 50 people who load a run page with its charts (2 minutes)
 //
-// The server is pinned to core 0. Agents and people pause before each request; rounds with and without
+// The server is pinned to core 0. Agents pause before each call, people before each page; rounds with and without
 // people alternate, so that a slow moment of the machine affects both. The p99 of the calls may be 20 % higher with
-// people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (of a person).
+// people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (mean pause of a person).
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -74,16 +74,17 @@ async function waitUntilReady(server) {
     throw new Error('opsbrain does not start: see build/log/bench-pages-server.log');
 }
 
-// Loads the page of a run and the pictures in it, as a browser does; returns their length.
+// Loads the page of a run and the pictures in it, as a browser does; returns their length in characters.
 async function load(path) {
     const { status, text } = await ask(path, { headers: { Accept: 'text/html' } });
     if (status !== 200) throw new Error(`${path}: ${status}`);
     const pictures = [...text.matchAll(/<img[^>]* src="([^"]+)"/g)].map(([, url]) => url.replaceAll('&amp;', '&'));
-    const bytes = await Promise.all(pictures.map(async (url) => (await ask(url)).text.length));
-    return bytes.reduce((sum, each) => sum + each, text.length);
+    const lengths = await Promise.all(pictures.map(async (url) => (await ask(url)).text.length));
+    return lengths.reduce((sum, each) => sum + each, text.length);
 }
 
-// repeat(until, pauseS, work): runs `work` again and again, each time after 0 to 2 times `pauseS` seconds; returns its times in ms.
+// repeat(until, pauseS, work): runs `work` until that time, again and again, each time after 0 to 2 times `pauseS` seconds;
+// returns how long each took, in ms.
 async function repeat(until, pauseS, work) {
     const times = [];
     for (;;) {
@@ -122,8 +123,8 @@ try {
     await waitUntilReady(server);
     const { run } = await call('run_import', { text: gridFile(), name: 'study.json' });
     const begun = performance.now();
-    const bytes = await load(`/runs/${run.id}`);
-    console.log(`the page of 156 cells with its charts: ${bytes} bytes, ${(performance.now() - begun).toFixed(0)} ms for the first request`);
+    const length = await load(`/runs/${run.id}`);
+    console.log(`the page of 156 cells with its charts: ${length} characters, ${(performance.now() - begun).toFixed(0)} ms for the first request`);
     const all = { without: [], with: [], pages: [] };
     for (let i = 0; i < Number(options.rounds); i++) {
         all.without.push(...(await round(run.id, 0)).calls);

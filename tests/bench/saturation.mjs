@@ -35,7 +35,7 @@ function random(seed) {
 
 const between = (next, low, high) => low * (high / low) ** next();
 
-// ---- Models: flags, and output tokens/s by the number of users ----
+// ---- Models: flags, and output tokens/ms by the number of users ----
 
 const KINDS = {
     slots(next) {
@@ -109,17 +109,17 @@ async function judge(client, model, windowS) {
         const found = findings[0].saturation[0];
         const low = found.low_users;
         const high = found.high_users ?? Infinity;
-        return { model, truth, concurrency, low, high, right: found.found && low <= truth && truth <= high, once: found.requests_at_once };
+        return { model, truth, concurrency, low, high, right: found.found && low <= truth && truth <= high, atOnce: found.requests_at_once };
     } finally {
         for (const step of endings) await step();
     }
 }
 
-function print({ model, truth, concurrency, low, high, right, once }) {
+function print({ model, truth, concurrency, low, high, right, atOnce }) {
     const interval = low === high ? `${low}` : `${low} to ${high}`;
-    const atOnce = once ? `, ${once.toFixed(1)} at once` : '';
+    const counted = atOnce ? `, ${atOnce.toFixed(1)} at once` : '';
     console.log(
-        `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, verdict ${interval}${atOnce}; measured ${concurrency.join(' ')}`,
+        `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, verdict ${interval}${counted}; measured ${concurrency.join(' ')}`,
     );
 }
 
@@ -136,7 +136,7 @@ function printAll(results) {
     console.log(`\n${right} of ${results.length} right`);
     console.log(
         `of ${enclosing.length} grids from saturation or below to twice saturation or above, ${bounded.length} give an interval with both ends; high / low: mean ` +
-            `${mean(ratios).toFixed(2)}, median ${ratios[ratios.length >> 1]?.toFixed(2)} (the loads next to it: ${mean(steps).toFixed(2)})`,
+            `${mean(ratios).toFixed(2)}, median ${ratios[ratios.length >> 1]?.toFixed(2)} (the loads on both sides of the truth: ${mean(steps).toFixed(2)})`,
     );
     return right === results.length;
 }

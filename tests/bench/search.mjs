@@ -14,7 +14,7 @@ const LOADS = [
 ];
 const CONTEXTS = [64, 256, 1024];
 const PLAN = { concurrency: LOADS, output_tokens: [16], window_s: 1.5, warmup_limit_s: 1, repetitions: 1 };
-// No load is within 2 % of a threshold, because then even two full grids might differ.
+// At no load is a figure within 2 % of a threshold: otherwise, even two full grids might differ.
 const MODELS = {
     slots: {
         about: 'twelve at once, others wait',
@@ -62,10 +62,10 @@ async function sweep(client, deployment, args) {
     };
 }
 
-// Returns the interval of the saturation point, both ends included, and the largest load within the limits.
+// Returns the interval of the saturation point, both ends included, and the largest load within the limits (0: none).
 function verdicts({ output }, at) {
     const { low_users: low, high_users: high = Infinity } = output.saturation[at];
-    return { low, high, limit: output.limits[at].met?.users ?? 0 };
+    return { low, high, largest: output.limits[at].met?.users ?? 0 };
 }
 
 function measuredLoads({ output }, at) {
@@ -76,7 +76,7 @@ function rowsOf(name, full, adaptive) {
     return adaptive.output.saturation.map(({ context_tokens: context }, at) => {
         const expected = verdicts(full, at);
         const found = verdicts(adaptive, at);
-        const same = expected.low <= found.high && found.low <= expected.high && expected.limit === found.limit;
+        const same = expected.low <= found.high && found.low <= expected.high && expected.largest === found.largest;
         return {
             same,
             cells: [
@@ -84,8 +84,8 @@ function rowsOf(name, full, adaptive) {
                 context,
                 `${expected.low}-${expected.high}`,
                 `${found.low}-${found.high}`,
-                expected.limit,
-                found.limit,
+                expected.largest,
+                found.largest,
                 same ? 'yes' : 'no',
                 measuredLoads(adaptive, at),
             ],
@@ -116,7 +116,7 @@ function printAll(found) {
     const rows = found.flatMap(({ rows }) => rows);
 
     print(
-        ['model', 'context', 'saturation: grid', 'search', 'limit: grid', 'search', 'same', 'measured at'],
+        ['model', 'context', 'saturation: grid', 'search', 'within limits: grid', 'search', 'same', 'measured at'],
         rows.map(({ cells }) => cells),
     );
     print(

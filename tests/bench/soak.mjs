@@ -128,9 +128,11 @@ async function run(t) {
         writeFileSync(options.csv, [Object.keys(rows[0]), ...rows.map(Object.values)].map((row) => row.join(',')).join('\n'));
 
     const half = rows.slice(rows.length / 2), grows = slope(half, 'anonymous');
-    // A sweep opens as many descriptors as it has users, so only those between sweeps are compared.
+    // A sweep opens as many descriptors as it has users, so the fewest in each quarter, those between sweeps, are compared.
     const open = [half.slice(0, half.length / 2), half.slice(half.length / 2)].map((part) => Math.min(...part.map((row) => row.descriptors)));
-    console.log(`second half: memory grows by ${grows.toFixed(3)} MiB a minute; fewest descriptors: ${open[0]}, later ${open[1]}`);
+    console.log(
+        `second half: memory grows by ${grows.toFixed(3)} MiB a minute; fewest descriptors: ${open[0]} in the first part, ${open[1]} in the second`,
+    );
     const flat = grows <= ALLOWED_MIB_PER_MINUTE && open[1] - open[0] <= ALLOWED_DESCRIPTORS;
     console.log(flat ? 'flat' : `NOT flat (${ALLOWED_MIB_PER_MINUTE} MiB a minute and ${ALLOWED_DESCRIPTORS} descriptors are allowed)`);
     process.exitCode = flat ? 0 : 1;

@@ -4,10 +4,10 @@
 //     ./run bench store --before FOLDER    with the figures of a different build: FOLDER is build/release/bin of another checkout
 //     ./run bench store --postgres         with the figures of PostgreSQL beside SQLite's (5 minutes)
 //
-// The builds take turns, in new folders; the smallest of the medians counts, since other load on the machine only adds time.
-// Without options this build is measured against itself, which shows the measurement error. The files are in memory if
-// /dev/shm exists, because a disk's own time is the same for both builds and varies more than they differ; with
-// --postgres they are on a disk, for which both engines have to wait.
+// The builds or engines take turns; the round with the smallest median counts, since other load on the machine only adds time.
+// Without options this build is measured against itself, which shows the measurement error. The data folders are in memory if
+// /dev/shm exists, because a disk's own time is the same for both builds and varies more than the builds differ; with
+// --postgres they are in the system's folder for temporary files, so that both engines wait for a disk (unless it is in memory).
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -28,18 +28,18 @@ if (options.before || !options.postgres) sides.unshift({ title: 'before', bin: o
 
 const folders = await mkdtemp(path.join(!options.postgres && existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'opsbrain-bench-'));
 const endings = [() => rm(folders, { recursive: true })];
-const t = { after: (end) => endings.unshift(end) };
+const t = { after: (end) => endings.unshift(end) }; // takes the place of a test
 
 let number = 0;
 
-// newPlace(side): makes an empty {data, database}; database "" means the files of the folder.
+// newPlace(side): {data, database}: a path for a new data folder, and the URI of an empty PostgreSQL schema, or "" for SQLite.
 function newPlace({ isPostgres }) {
     const data = path.join(folders, String(++number));
     return { data, database: isPostgres ? prepareDatabase(data) : '' };
 }
 
-function quantile(times, q) {
-    return times[Math.floor((times.length * q) / 100)];
+function percentile(sortedTimes, percent) {
+    return sortedTimes[Math.floor((sortedTimes.length * percent) / 100)];
 }
 
 // For each operation, keeps each side's round with the smallest median.
@@ -52,7 +52,7 @@ class Table {
         this.rows.set(operation, row);
     }
 
-    // print(unit): each side after the first with the ratio to the one before it.
+    // print(unit): prints each side's figures; from the second side on, also the ratio of its median to that of the side before.
     print(unit) {
         const line = (name, cellsOf) => console.log(name.padEnd(18) + sides.flatMap(cellsOf).map((cell) => cell.padStart(15)).join(''));
         line(unit, ({ title }, i) => [`${title} p50`, 'p99', ...(i > 0 ? ['ratio'] : [])]);
@@ -90,7 +90,7 @@ async function measureAgents() {
         for (const side of sides)
             for (const [tool, times] of await runRound(side.world)) {
                 times.sort((a, b) => a - b);
-                table.note(side, tool, quantile(times, 50), quantile(times, 99));
+                table.note(side, tool, percentile(times, 50), percentile(times, 99));
             }
     table.print('ms, of 64 agents');
 }

@@ -9,7 +9,7 @@ const PAUSE_MS = 500; // at most, before a call
 const ROUND_MS = 5_000;
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n';
 
-// The calls of each agent, and how many of 16 they are; `world` has the id of a run.
+// The calls of each agent, and how many of 16 they are. `world.run` is the id of a run; `world.number` makes the writes differ.
 const MIX = [
     [3, 'deployment_list', () => ({})],
     [3, 'deployment_show', (world, agent) => ({ deployment: `d-${agent}` })],
@@ -19,7 +19,7 @@ const MIX = [
     [1, 'audit_list', () => ({})],
     [2, 'deployment_update', (world, agent) => ({ deployment: `d-${agent}`, hardware: `1x number ${++world.number}` })],
     [2, 'run_import', (world) => ({ name: `${++world.number}.csv`, text: CSV.replace('50', String(world.number)) })],
-].flatMap(([times, ...call]) => Array(times).fill(call));
+].flatMap(([count, ...toolAndArguments]) => Array(count).fill(toolAndArguments));
 
 const connections = new http.Agent({ keepAlive: true, maxSockets: AGENTS });
 

@@ -50,7 +50,7 @@ struct bench {
     int epoll_fd;
     atomic_bool over;
     struct histogram *calls; /* nanoseconds; used only by the calling thread until it is joined */
-    unsigned failed;
+    unsigned failed;         /* calls */
 };
 
 __attribute__((noreturn)) static void die(const char *what)
@@ -85,7 +85,7 @@ static void send_request(int fd, const char *verb, const char *headers, const ch
 }
 
 /* Reads an answer with a Content-Length, head and body, into `out`; returns false if its status is
- * not 200, or if the connection ends first. */
+ * not 200, if it is too long for `out`, or if the connection ends before the answer does. */
 static bool read_answer(int fd, char out[4096])
 {
     size_t length = 0, whole = SIZE_MAX;
@@ -143,7 +143,7 @@ static void begin_stream(const struct bench *bench, const struct stream *stream)
     send_request(stream->fd, "GET", headers, "");
 }
 
-/* Reads the head and whatever arrives with it. */
+/* Checks the status, and drops whatever else has arrived of the answer. */
 static void check_begun(const struct stream *stream)
 {
     char head[4096] = "";
@@ -243,7 +243,7 @@ static void *make_calls(void *context)
 
 /* ---- Printing ---- */
 
-static void print_verdict(const struct bench *bench)
+static void print_figures(const struct bench *bench)
 {
     unsigned least = UINT32_MAX;
     size_t closed = 0;
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
     hold(&bench, clock_monotonic_ns() + (int64_t)strtoul(argv[4], NULL, 10) * 1000000000);
     atomic_store(&bench.over, true);
     pthread_join(caller, NULL);
-    print_verdict(&bench);
+    print_figures(&bench);
     histogram_destroy(bench.calls);
     free(bench.streams);
     return 0;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One row of `./run bench truth`: a cell against simserve, whose record of what it wrote, and when,
- * is the truth. Prints each figure of both with its error, and whether that is allowed.
+ * is the truth. Prints each figure twice, as measured and as recorded, with the error, and whether
+ * the error is allowed.
  *
  *     bench_truth URL USERS RATE OUTPUT_TOKENS WINDOW_S [chat] [chunk-usage] [libcurl]
  *
- * RATE is 0 for a closed loop, else the requests per second of an open loop, whose latencies count
- * from when the requests were due.
+ * RATE is 0 for a closed loop, else the requests per second of an open loop. USERS is then the most
+ * requests in flight, and ttft and e2e count from when the request was due.
  */
 #include <math.h>
 
 #include "base/core/memory.h"
 #include "tests/bench/against_simserve.h"
 
-#define FEW_USERS 512 /* up to these, 1 % or 0.5 ms of error is allowed; with more, 2 % or 3 ms */
+/* Up to this number, a time may be wrong by 1 % or 0.5 ms, whichever is more, and tokens/s by 1 %;
+ * with more users, a time by 2 % or 3 ms, and tokens/s by 2 %. */
+#define FEW_USERS 512
 
 struct allowance {
     double share, ms;

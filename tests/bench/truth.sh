@@ -3,9 +3,9 @@
 # ./run bench truth   the load generator's figures against simserve's record of what it wrote, and when (5 minutes)
 #
 # From 1 to 4,096 streams; with several tokens per chunk, with an early role-only first chunk, with usage in unusual
-# places. Errors of 1 % or 0.5 ms are allowed up to 512 streams, of 2 % or 3 ms beyond. `./run bench truth libcurl` sends all
-# requests with libcurl.
-# Server and client have a core each if there are two; figures are meaningful only on an otherwise idle machine.
+# places. Up to 512 streams, a time may be wrong by 1 % or 0.5 ms, whichever is more; beyond, by 2 % or 3 ms.
+# `./run bench truth libcurl` sends all requests with libcurl.
+# Server and client have a core each if there are two, and taskset; figures are meaningful only on an otherwise idle machine.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 readonly ADDRESS=127.0.0.1:18100
 readonly EXTRA_OPTION=${1-}

@@ -40,14 +40,14 @@ async function run(t) {
 
     const stranger = new Stranger(model.url, { model: 'simserve/toy', tokens: TOKENS, served: () => requestsOf(model.url) });
     const foreign = await sweepBeside(client, { ...PLAN, ...size.foreign }, stranger);
-    const again = foreign.rejected.length;
-    console.log(`10 % foreign: ${marked(foreign)} of ${foreign.cells.length} cells marked, ${again} attempts rejected`);
+    const rejected = foreign.rejected.length;
+    console.log(`10 % foreign: ${marked(foreign)} of ${foreign.cells.length} cells marked, ${rejected} attempts rejected`);
 
     const right =
         marked(clean) === 0 &&
         clean.rejected.length === 0 &&
         marked(foreign) === foreign.cells.length &&
-        again === 2 * foreign.cells.length;
+        rejected === 2 * foreign.cells.length;
     console.log(right ? 'as it must be' : 'NOT as it must be');
     for (const attempt of [...clean.rejected, ...foreign.rejected.slice(0, 3)])
         console.log(`  ${attempt.concurrency} users x ${attempt.input_tokens}: ${attempt.reason}`);

@@ -73,7 +73,7 @@ test('the app draws the grid, reports its size, follows the theme and the keys, 
     await client.close();
 });
 
-test('the arrow keys move through the history chart of the app from moment to moment', async (t) => {
+test('in the history chart of the app, an arrow key and the pointer go to another moment', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart on a page, used with the keyboard alone: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a
+// A chart on a page, used with the keyboard: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a
 // cell is shown, is read by screen readers, and has the figures of the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ async function accessibleName(page) {
     return `${nodes[0].role.value}: ${nodes[0].name.value}`;
 }
 
-// Returns the marks at which Tab stops after the element with the focus; without one, on the whole page.
+// Returns the marks at which Tab stops after the element with the focus; if none has the focus, all at which it stops.
 async function stops(page) {
     const reached = [];
     const controls = await page.locator('a, button, input, select, summary, [tabindex="0"]').count();

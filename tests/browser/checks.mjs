@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of every page. Each returns a list of sentences, which say what is wrong, and where.
+// The checks of every page. Each check...() returns a list of sentences, which say what is wrong, and where.
 import axe from 'axe-core';
 
 const WIDTHS = [320, 1280];
@@ -7,7 +7,8 @@ const SCHEMES = ['light', 'dark'];
 const TRIES = 3;
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 
-// At both widths nothing is wider than the window and axe finds no fault; in both themes all text has enough contrast.
+// At both widths the page is no wider than the window, and axe finds no fault but those of contrast; in both themes all text
+// outside of drawings has enough contrast.
 export async function checkLooks(page) {
     const wrong = [];
     await page.evaluate(axe.source);
@@ -23,7 +24,7 @@ export async function checkLooks(page) {
     return wrong;
 }
 
-// axe does not know what is behind the text of a drawing; test_palette computes the contrast of each pair of the palette.
+// axe does not know what is behind the text of a drawing; test_palette computes the contrast there.
 const CONTRAST = { context: { exclude: ['svg'] }, options: { runOnly: { type: 'rule', values: ['color-contrast'] } } };
 const STRUCTURE = {
     context: {},
@@ -52,8 +53,8 @@ async function violations(page, { context, options }) {
     );
 }
 
-// Foreign text is only text: it made no element and no URL, and has no control character and no character that changes
-// the order of the text around it.
+// Foreign text is only text: it made no element, and no URL that runs code. Text outside of scripts has no control character
+// except tabs and line feeds, and none that changes the order of the text around it.
 export function checkForeignText(page) {
     return page.evaluate(() => {
         const wrong = [];
@@ -82,7 +83,8 @@ export function checkForeignText(page) {
 }
 
 // With Tab alone: each control is reached and shows its focus, and on a page with a navigation the first stop is the link that
-// skips to the content. A page whose content was replaced meanwhile, as it may be during a sweep, is loaded and tried again.
+// skips to the content. If this fails, and the content was replaced meanwhile, as it may be during a sweep, the page is loaded
+// and tried again, TRIES times at most.
 export async function checkKeyboard(page) {
     await page.setViewportSize({ width: 1280, height: 800 });
     for (let tries = 1; ; tries++) {

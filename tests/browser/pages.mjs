@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's table of pages with examples of each, on which all tests of pages are based.
+// The program's table of pages, and examples of each page: for the tests that go through all pages.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
@@ -56,7 +56,7 @@ export function examplesOf(world) {
 const PARAMETERS = ['a', 'b', 'cursor', 'deployment', 'limit', 'metric', 'plot', 'principal', 'quantity', 'run', 'since', 'state']
     .concat(['subject', 'sweep', 'to', 'tool', 'until']);
 
-// addressesWith(text): the paths of all pages, with the text as the value of every parameter of path and query.
+// addressesWith(text): the paths of all pages, with the text as each parameter of the path and each of PARAMETERS in the query.
 export function addressesWith(text) {
     const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
     const query = new URLSearchParams(PARAMETERS.map((name) => [name, text]));

@@ -62,7 +62,7 @@ async function tryReport(t, world, contexts, uri) {
     await page.close();
 }
 
-// A URL that names nothing and contains markup is answered by a page with a heading, which shows the markup as text.
+// A URL whose parameters are markup is answered by a page with a heading, on which the markup is only text.
 async function tryAddresses(world, context) {
     for (const address of addressesWith(MARKUP)) {
         const { page, faults } = await newPage(context, world.origin);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends with the button and
-// with its key.
+// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends with "Sign out", or when
+// its key is revoked.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../e2e/support/harness.mjs';
@@ -19,7 +19,8 @@ async function signIn(browser, origin, key) {
     return { page, faults };
 }
 
-// linkedFrom(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead.
+// linkedFrom(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead; the form for
+// signing out is left out.
 async function linkedFrom(page, origin, paths) {
     const [forms, links] = [new Set(), new Set()];
     for (const path of paths) {
@@ -71,7 +72,7 @@ test('a viewer sees no button that the server would refuse, and a form that a vi
     assert.deepEqual(otto.faults.filter((fault) => !/status of 4\d\d/.test(fault)), []);
 });
 
-test('a sign-in ends with the button, and with its key', async (t) => {
+test('a sign-in ends with the button "Sign out", or when its key is revoked', async (t) => {
     const team = await prepareTeam(t);
     const browser = await startChromium(t);
     const { page, faults } = await signIn(browser, team.origin, team.keys.eve);

@@ -11,8 +11,10 @@ const BACK_MS = 12_000; // limit after the sweep's end: the page notices some se
 const TABS = 8;
 const TABS_MS = 10_000; // limit for opening all tabs
 const GRID = { concurrency: '1, 2', input_tokens: '16, 32', output_tokens: '8', window_s: '1' };
+// The faults of a page while its server is away.
 const AWAY = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/;
 
+// The number of finished cells on the page; Infinity if it has no progress bar, since the sweep has ended.
 const cellsShown = (page) => page.locator('main progress').evaluateAll(([bar]) => (bar ? bar.value : Infinity));
 
 // startFromPage(page, origin): goes from the overview to the page of a running sweep, and returns the number of clicks.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server with something on every page: sweeps that are finished, running and failed, imports, and foreign text with markup.
+// Servers with something on every page. That of prepareWorld has sweeps that are finished, running and failed, imports, and
+// foreign text with markup.
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from '../e2e/support/clients.mjs';

@@ -9,7 +9,7 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
-/* Google's message type for the body of each step. */
+/* The steps whose bodies are printed, with Google's message type. */
 static const struct type {
     const char *provider, *step, *name;
 } types[] = {

@@ -56,7 +56,7 @@ static void record_take(struct work *work, enum provider_verb verb, size_t fault
 
 /* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb, or only
  * at the middle one if the fault takes a minute. A condition, which lasts for the whole verb, is
- * tried once. */
+ * tried once, if the fake has it. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
     return fault->takes_minute ? (requests + 1) / 2 : 1;
@@ -146,8 +146,8 @@ static void stop(int signal)
     stopped = signal;
 }
 
-/* Waits for the child, which is killed if this program was stopped. Returns its wait status: 0 if
- * it succeeded. */
+/* Waits for the child; kills it if SIGTERM interrupts the wait. Returns the child's wait status: 0
+ * if it succeeded. */
 static int wait_for_child(pid_t child)
 {
     int status = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cloud_life FOLDER: runs the provider "kubernetes" against a real control plane, which
- * tests/clouds/kubernetes/life.sh has started. FOLDER has admin.yaml, viewer.yaml and the folder
- * "account". Prints a line for each check, and ends at the first that fails. */
+ * tests/clouds/kubernetes/life.sh has started. FOLDER has the kubeconfigs admin.yaml and
+ * viewer.yaml, and the folder "account". Prints a line for each check, and ends at the first that
+ * fails. */
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +64,7 @@ static struct observed look(struct life *life)
     return now;
 }
 
+/* Returns whether the deployment has the state; life->error then describes the one that it has. */
 static bool has_state(struct life *life, const char *state)
 {
     struct observed now = look(life);

@@ -13,12 +13,12 @@ import { atEnd, OPSBRAIN, request, startServer, temporaryFolder } from '../e2e/s
 const FAKE_CLOUDS = process.env.FAKE_CLOUDS_BIN ?? path.join(path.dirname(OPSBRAIN), 'fake_clouds');
 export const NAME = 'gemma';
 
-// providers(): the names of the providers that have a fake.
+// providers(): the names of the cloud providers, each of which has a fake.
 export function providers() {
     return spawnSync(FAKE_CLOUDS, { encoding: 'utf8' }).stdout.trim().split('\n');
 }
 
-// triedProviders(): the providers that a test uses: all of them in `./run clouds`, otherwise one.
+// triedProviders(): the cloud providers that a test uses: all of them in `./run clouds`, otherwise one.
 export function triedProviders() {
     return process.env.OPSBRAIN_ALL_CLOUDS ? providers() : providers().slice(0, 1);
 }
@@ -82,8 +82,8 @@ export function planOf(client, cloud, verb) {
     return client.call(...calls[verb]);
 }
 
-// begin(client, cloud, verb): makes a plan if the verb needs one, gives the go-ahead (as an agent, or by cloud.approve),
-// and returns the plan's id.
+// begin(client, cloud, verb): makes a plan if the verb needs one, gives the go-ahead (as an agent, or by machine.mjs's
+// approve), and returns the plan's id.
 export async function begin(client, cloud, verb) {
     if (verb === 'stop' || verb === 'destroy') {
         const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });

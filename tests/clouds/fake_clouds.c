@@ -21,7 +21,7 @@ static void set_fault(struct trial_site *site, const json_t *body)
             fake_faults_set(&site->faults, &row->fault, (int)json_get_integer(body, "at", 1));
 }
 
-/* Gives the request number "at" the status and the body that the command has. */
+/* Answers request number "at" with the command's "status" and "body". */
 static void set_answer(struct trial_site *site, const json_t *body)
 {
     static struct fake_fault answer;

@@ -7,8 +7,8 @@
 
 #include "base/core/text.h"
 
-/* Reads a file of ../shared/data/cloud-apis, such as "compute-v1.json"; NULL if it is missing. The
- * caller releases the result. */
+/* Reads a file of ../shared/data/cloud-apis, such as "compute-v1.json"; NULL if it is missing, or
+ * not JSON. The caller releases the result. */
 json_t *fake_description_load(const char *file);
 /* Returns whether the value, an object, conforms to the schema: members, none of them read-only,
  * types, enumerations, and 64-bit numbers as strings. If not, `out` becomes the path of the first

@@ -60,8 +60,8 @@ static void count_created(struct fake_faults *faults)
 static void disturb(const struct fake_fault *fault, struct fake_reply *reply)
 {
     nanosleep(&(struct timespec){ fault->delay_ms / 1000, fault->delay_ms % 1000 * 1000000 }, NULL);
-    if (fault->changed != NULL)
-        fault->changed(&reply->body);
+    if (fault->change != NULL)
+        fault->change(&reply->body);
     if (fault->is_kept)
         return;
     text_clear(&reply->body);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intercepts the requests to a fake: counts and records them, answers one of them with a fault, or
- * kills a process before or after one of them. */
+/* Intercepts the requests to a fake: counts and records them, answers one of them and its
+ * repetitions with a fault, or kills a process before or after one of them. */
 #pragma once
 
 #include <pthread.h>
@@ -12,12 +12,13 @@ struct fake_fault {
     const char *name;
     int times;    /* how often the request gets the fault, if the caller repeats it */
     bool is_done; /* the request is carried out first */
-    bool is_kept; /* the fake's own answer is sent, `delay_ms` later or changed by `changed` */
+    bool is_kept; /* the fake's own answer is sent, instead of the one below */
     int status;
     const char *type, *body, *header, *value;
     bool breaks_off;
-    int delay_ms;
-    void (*changed)(struct text *body); /* NULL if the answer stays as it is */
+    int delay_ms; /* before the answer is sent */
+    /* Changes the body of the fake's own answer; NULL: it stays as it is. */
+    void (*change)(struct text *body);
 };
 
 struct fake_faults {
@@ -32,8 +33,8 @@ struct fake_faults {
     int left;          /* how often that request will still get the fault */
     char faulted[600]; /* the method and path of that request; "" until it was sent */
     pid_t victim;      /* the process to kill; 0: none */
-    /* Each request is an event before it is carried out, and another one afterwards. `kill_at`: the
-     * number of the event at which the victim is killed, from 1. */
+    /* A request is an event when it arrives and, if it is carried out, a second event afterwards.
+     * `kill_at`: the number of the event at which the victim is killed, from 1. */
     int events, kill_at;
     bool killed;
     json_t *log; /* the requests, an object for each; NULL if they are not recorded */

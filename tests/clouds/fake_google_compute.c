@@ -45,8 +45,8 @@ static void show_operation(const char *name, const json_t *kept, bool is_done,
     fake_google_show(reply, out);
 }
 
-/* Answers a request whose request id is invalid, or is that of an earlier request, which began the
- * operation. Returns false for any other request. */
+/* Answers a request with an invalid request id (by an error), or with that of an earlier request
+ * (by the operation of the earlier request). Returns false for any other request. */
 static bool is_answered(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine's instances: their rules, and how they change with each read and over time. A
- * running instance writes its key, as its script would. */
+/* Compute Engine's instances: their rules, and how they change with each read and over time. An
+ * instance that begins to run writes its key, as its script would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int64_t read_time(const char *text)
     return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc) != NULL ? (int64_t)timegm(&utc) * 1000 : 0;
 }
 
-/* Returns when the instance's time is over, in UTC; 0: never. */
+/* Returns when the instance's time is over, in UTC; 0: never, or not known before it starts. */
 static int64_t end_ms_of(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");
@@ -56,9 +56,9 @@ void fake_google_machine_advance(struct fake_google *fake)
 
 /* ---- A machine ---- */
 
-void fake_google_machine_key(struct fake_google *fake, const json_t *instance)
+void fake_google_machine_key(struct fake_google *fake, const json_t *machine)
 {
-    FREE_AUTO char *text = json_dumps(json_object_get(instance, "metadata"), 0);
+    FREE_AUTO char *text = json_dumps(json_object_get(machine, "metadata"), 0);
     const char *path;
     json_t *secret;
 

@@ -6,10 +6,11 @@
 #include "base/json/json.h"
 #include "tests/clouds/fake_google.h"
 
-/* Answers the requests whose path contains `part`. */
+/* Answers the requests whose path contains `part`. If that is true of several services, the first
+ * in the table of fake_google.c answers. */
 struct fake_google_part {
     const char *part;
-    const char *parameters; /* parameters of the query, separated by blanks; NULL: none */
+    const char *parameters; /* of the query, besides those of all services, each between blanks */
     /* the end of a list's path, and the member of the answer that has the items; NULL: no list */
     const char *list_end, *list;
     /* Answers a GET, except of a list. Returns false if it does not answer, so that the object at
@@ -46,6 +47,7 @@ json_t *fake_google_before(const struct fake_google *fake, const char *path);
  * `is_dry`: the object stays. */
 void fake_google_delete(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply, bool is_dry);
+/* Checks the body of setIamPolicy, and answers with its policy, which is not stored. */
 void fake_google_set_policy(struct fake_google *fake, const struct fake_request *request,
                             struct fake_reply *reply);
 

@@ -64,8 +64,8 @@ static void change_job(struct fake_google *fake, const struct fake_request *requ
         create(fake, request, reply, "Job");
 }
 
-static bool read_service(struct fake_google *fake, const struct fake_request *request,
-                         struct fake_reply *reply)
+static bool read_api(struct fake_google *fake, const struct fake_request *request,
+                     struct fake_reply *reply)
 {
     (void)fake, (void)request;
     text_add(&reply->body, "{\"state\":\"ENABLED\"}");
@@ -151,8 +151,7 @@ const struct fake_google_part fake_google_quota = { "/quotaInfos/", .read = read
 const struct fake_google_part fake_google_secret = { "/v1/projects/p/secrets", " secretId ",
                                                      .read = read_version,
                                                      .change = change_secret };
-const struct fake_google_part fake_google_usage = { "/v1/projects/p/services/",
-                                                    .read = read_service };
+const struct fake_google_part fake_google_usage = { "/v1/projects/p/services/", .read = read_api };
 const struct fake_google_part fake_google_account = { "/serviceAccounts",
                                                       .change = change_account };
 const struct fake_google_part fake_google_job = { "/jobs", " updateMask ", .change = change_job };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of Ollama's API that pulls, loads, lists and unloads models. */
+/* A fake of the part of Ollama's API that pulls, loads, lists and unloads models. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -10,7 +10,7 @@ struct fake_ollama {
     json_t *models;    /* the models on the disk, by name */
     json_t *loaded;    /* keep_alive of each loaded model, by name */
     json_t *calls;     /* "METHOD path", in order */
-    char problem[256]; /* what is wrong with a request; "": nothing */
+    char problem[256]; /* what is wrong with a request to /api/generate; "": nothing */
 };
 
 void fake_ollama_start(struct fake_ollama *ollama, int port); /* 0: any */

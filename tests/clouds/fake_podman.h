@@ -17,7 +17,7 @@ struct fake_podman {
     void *context;
 };
 
-void fake_podman_start(struct fake_podman *podman, const char *path);
+void fake_podman_start(struct fake_podman *podman, const char *path); /* of its Unix socket */
 void fake_podman_stop(struct fake_podman *podman);
 /* Returns how often a call, "METHOD path", was made. */
 size_t fake_podman_count(const struct fake_podman *podman, const char *call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud TPU: queued resources and their nodes, which change their state with each read, and end
- * when their time is over. A running node reports its phase, as its script would. */
+/* Cloud TPU: queued resources and their nodes. Reading one that is on its way to another state
+ * changes it to the next one; a flex-start resource is suspended when its time is over. A node
+ * reports its phase, as its script would. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

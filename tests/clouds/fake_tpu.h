@@ -8,8 +8,9 @@
 #define FAKE_TPU_QUEUED "/queuedResources/"
 #define FAKE_TPU_NODES "/nodes/"
 
-/* Writes the path in v2 of the API, whichever version was requested. */
+/* Writes a request's path, of whichever version of the API, as the path of v2. */
 void fake_tpu_path(const char *path, char out[512]);
+/* Writes the path of the node of the queued resource `queued`, whose own path is `path`. */
 void fake_tpu_node_path(const char *path, const json_t *queued, char out[512]);
 /* Answers with INVALID_ARGUMENT. */
 void fake_tpu_refuse(struct fake_reply *reply, const char *format, ...)
@@ -21,7 +22,7 @@ void fake_tpu_set_state(json_t *queued, const char *state);
 int64_t fake_tpu_duration(const char *text);
 void fake_tpu_create(struct fake_google *fake, const struct fake_request *request,
                      struct fake_reply *reply);
-/* Changes a queued resource or a node to its next state. */
+/* Changes a queued resource or a node to its next state, if it is on its way to one. */
 void fake_tpu_pass(struct fake_google *fake, const char *path, json_t *object);
 /* Suspends the flex-start resources whose time is over, and deletes their nodes. */
 void fake_tpu_advance(struct fake_google *fake);

@@ -105,7 +105,8 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
 
 /* Answers a request whose request id is invalid, or is that of an earlier request, which created
  * the resource. Returns false for any other request. */
-static bool is_answered(const struct fake_google *fake, const char *id, struct fake_reply *reply)
+static bool answer_without_creating(const struct fake_google *fake, const char *id,
+                                    struct fake_reply *reply)
 {
     const char *before = id != NULL ? json_get_text(fake->operations, id, NULL) : NULL;
 
@@ -126,7 +127,7 @@ static void create_named(struct fake_google *fake, const struct fake_request *re
     bool is_flexible;
     const char *wrong;
 
-    if (is_answered(fake, id, reply)
+    if (answer_without_creating(fake, id, reply)
         || !fake_google_check(fake, alpha ? "QueuedResourceAlpha" : "QueuedResource", body, reply))
         return;
     is_flexible = strcmp(json_get_text(body, "provisioningModel", ""), "FLEX_START") == 0;

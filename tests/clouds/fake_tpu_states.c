@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How queued resources and nodes of Cloud TPU change with each read and over time. */
+/* How queued resources and nodes of Cloud TPU change their states: with each read, until they reach
+ * a lasting state, and when their time is over. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,8 @@ static void remove_queued(struct fake_google *fake, const char *path, const json
 }
 
 /* Changes a queued resource to its next state: ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING,
- * ACTIVE; DELETING, gone. If it gets no capacity, it waits or fails. */
+ * ACTIVE; or DELETING, DELETING without a node, gone. It fails if it waits too long for capacity
+ * or, as a spot TPU, finds none. */
 static void pass_queued(struct fake_google *fake, const char *path, json_t *queued)
 {
     const char *state = fake_tpu_state(queued);

@@ -164,7 +164,8 @@ static inline void check_member_refused(struct google_world *world, const char *
     world->life.desired.recipe = &world->recipe;
 }
 
-/* A plan must be refused if the recipe's secret is missing, and say how to create it. */
+/* If the recipe's secret is missing, a plan must be refused with an error that says how to create
+ * the secret. */
 static inline void check_missing_secret(struct google_world *world)
 {
     json_object_del(world->fake.objects, "/v1/projects/p/secrets/hf-token");
@@ -263,8 +264,9 @@ static inline void add_commands(struct google_world *world, struct text *out)
 
 /* ---- Checks that every platform's tests make ---- */
 
-/* Checks what becomes of a creation that is refused, that gets an error from a proxy, or whose
- * answer is lost. `path` is that of the resource that it creates. */
+/* Checks the outcomes of a creation that is refused (429), that fails with an error of the platform
+ * (503) or of a proxy (502), and whose answer is lost. `path` is that of the resource that it
+ * creates. */
 static inline void check_faults(struct google_world *world, const struct step *step,
                                 const char *path)
 {

@@ -26,7 +26,7 @@ async function engineHere(t) {
         weights: { from: 'hub', repository: 'none/none' }, licence: { name: 'none' }, cost: [],
         status: 'reported', source: 'made for a test', as_of: '2026-01-01',
     };
-    await chmod(folder, 0o755); // the program has an account of its own
+    await chmod(folder, 0o755); // as root, opsbrain runs the program under another account
     for (const each of ['recipes', 'work']) await mkdir(path.join(folder, each), { mode: 0o755 });
     await writeFile(path.join(folder, `recipes/${RECIPE}.json`), JSON.stringify(recipe));
     await writeFile(program, `#!/bin/sh\necho $$ >>${starts}\nexec ${await realpath(SIMSERVE)} "$@"\n`);
@@ -58,7 +58,7 @@ class Machine {
         Object.assign(this, { server, other, port, starts, armed: {} });
     }
 
-    // Approves as an administrator, since agents may not approve plans for this machine.
+    // Approves on the command line: on the target HERE, an agent may approve only the end of a deployment.
     async approve(plan, digest) {
         const { code, output } = await run(['plan', 'approve', plan, '--digest', digest, '--data', this.server.data]);
         if (code !== 0) throw new Error(output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets a test program play the engine that a recipe starts: called with "engine PORT HOW" it is an
- * engine, called with "watchdog FOLDER" a watchdog. HOW is "broken", "parent" (it has a child),
- * "exposed" (it listens on all addresses), or any other word. */
+/* Lets a test program play two more programs: called with "engine PORT HOW" it is the engine that a
+ * request starts, called with "watchdog FOLDER" a watchdog. HOW is "broken" (the engine ends at
+ * once), "parent" (it has a child), "exposed" (it listens on all addresses), or any other word. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -49,7 +49,8 @@ static inline void report_status(FILE *out)
     fclose(status);
 }
 
-/* Writes what this process was started with to the file "report" in its working folder. */
+/* Writes the file "report" in the working folder: this process's arguments, account, environment,
+ * open descriptors and rights. */
 static inline void report(int argc, char **argv)
 {
     FILE *out = fopen("report.new", "w");

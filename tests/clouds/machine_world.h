@@ -47,7 +47,7 @@ static inline void machine_world_make(struct machine_world *world)
 {
     snprintf(world->folder, sizeof world->folder, "/tmp/machine.XXXXXX");
     assert_non_null(mkdtemp(world->folder));
-    chmod(world->folder, 0755); /* another account works in a folder below it */
+    chmod(world->folder, 0755); /* for engines, which root starts under other accounts */
     snprintf(world->records, sizeof world->records, "%s/records", world->folder);
     snprintf(world->work, sizeof world->work, "%s/work", world->folder);
     mkdir(world->work, 0755);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applies a verb with a provider's steps: sends each, polls it while it waits, and stops at the
- * first that fails. */
+ * first that fails or still waits after the last poll. */
 #pragma once
 
 #include <stdio.h>
@@ -15,10 +15,10 @@ struct life {
     const struct provider *provider;
     struct cloud *cloud;
     struct desired desired;
-    int polls_max;         /* how often a waiting step is polled */
-    long pause_ms;         /* between polls */
-    enum step_state state; /* of the last step */
-    char step[64];         /* its name */
+    int polls_max;         /* how often a waiting step is polled at most */
+    long pause_ms;         /* before each poll */
+    enum step_state state; /* of the last step that was sent; dry runs leave it as it is */
+    char step[64];         /* name of the last step that was sent, also as a dry run */
     struct error error;
 };
 

@@ -53,7 +53,8 @@ const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
 void trial_site_start(struct trial_site *site, const struct trial *trial);
 void trial_site_stop(struct trial_site *site);
-/* Restores the state at the start, without a fault. */
+/* Restores the resources of the start. No request gets a fault afterwards, and no process is
+ * killed; a condition stays. */
 void trial_site_reset(struct trial_site *site);
 /* Returns the paths of the resources that were not there at the start, as an array that the caller
  * releases. */

@@ -58,7 +58,7 @@ static const struct trial_fault faults[] = {
       DEMAND_DONE },
     { { "reset", 1, .breaks_off = true }, DEMAND_DONE },
     { { "reset, done", 1, .is_done = true, .breaks_off = true }, DEMAND_DONE },
-    { { "half a body", 1, .is_done = true, .is_kept = true, .changed = cut_off }, DEMAND_DONE },
+    { { "half a body", 1, .is_done = true, .is_kept = true, .change = cut_off }, DEMAND_DONE },
     { { "empty body", 1, .is_done = true, .status = 200, .body = "" }, DEMAND_DONE },
     { { "page 200", 1, .status = 200, .type = "text/html", .body = HTML }, DEMAND_DONE },
     { { "page 502", 1, .status = 502, .type = "text/html", .body = HTML }, DEMAND_DONE },
@@ -67,7 +67,7 @@ static const struct trial_fault faults[] = {
       DEMAND_DONE,
       false,
       true },
-    { { "new members", 99, .is_done = true, .is_kept = true, .changed = add_member }, DEMAND_DONE },
+    { { "new members", 99, .is_done = true, .is_kept = true, .change = add_member }, DEMAND_DONE },
     { { "pages", 0 }, DEMAND_DONE, true, false },
     { { "int64 as numbers", 0 }, DEMAND_DONE, true, false },
     { { "operation with error", 0 }, DEMAND_ANY, true, false },
@@ -90,7 +90,7 @@ static void prepare(struct trial_rig *rig, enum provider_verb verb)
         trial_rig_do(rig, VERB_CREATE);
     if (verb == VERB_START)
         trial_rig_do(rig, VERB_STOP);
-    fake_faults_set(&rig->site.faults, NULL, 0); /* counting starts here */
+    fake_faults_set(&rig->site.faults, NULL, 0);
 }
 
 void trial_reference_measure(struct trial_rig *rig, enum provider_verb verb,
@@ -185,8 +185,8 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     return judge_failed(verb, plan, made, state);
 }
 
-/* Whatever happened, a destroy leaves the earlier resources, and nothing else. Returns what is
- * wrong; NULL if nothing is. */
+/* Destroys the deployment unless it is gone. Whatever happened before, the earlier resources must
+ * be left then, unchanged, and nothing else. Returns what is wrong; NULL if nothing is. */
 static const char *clean_up(struct trial_rig *rig, char state[16])
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];
@@ -211,8 +211,8 @@ static const char *clean_up(struct trial_rig *rig, char state[16])
     left = trial_site_made(&rig->site);
     is_touched = touched != NULL;
     free(touched);
-    return is_touched                  ? "a foreign resource was changed"
-           : json_array_size(left) > 0 ? "the destroy left resources"
+    return is_touched                  ? "an earlier resource was changed or deleted"
+           : json_array_size(left) > 0 ? "resources are left without the deployment"
                                        : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs one verb with one fault at one of its requests, and checks what must be true afterwards: the
- * plan is done, or it failed with a sentence; nothing was made twice; everything that was made is
- * known, and a destroy removes it; others' resources are untouched. */
+/* Runs one verb with one fault, at one of its requests or, if the fault is a condition, throughout.
+ * Checks what must be true afterwards: the plan is done or, if the fault permits it, failed with a
+ * sentence; a plan that is done made nothing twice; everything that was made is known, and a
+ * destroy removes it; others' resources are untouched. */
 #pragma once
 
 #include "tests/clouds/trial_rig.h"

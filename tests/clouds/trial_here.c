@@ -116,8 +116,8 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* This machine has no conditions. Ends the engine that an earlier trial left, if no container is
- * left. */
+/* This machine has no conditions. "" ends the engine that an earlier run left, if the deployment's
+ * container is gone. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

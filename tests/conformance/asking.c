@@ -15,7 +15,7 @@
 
 /* ---- Questions and answers ---- */
 
-/* Asks the client one question and waits for the answer. Releases `params`. */
+/* Asks the client one question, as call->ask does. Releases `params`. */
 static bool ask_take(struct call *call, const char *key, const char *method, json_t *params,
                      json_t **answers, struct error *error)
 {

@@ -28,6 +28,6 @@ json_t *fixture_json(const char *text);
  */
 bool fixture_ask_for(struct call *call, const char *key, const char *message, const char *name,
                      json_t **answers, struct error *error);
-/* Returns the text entered into the field `name` of the form `key`, or "nobody" if the form was
- * declined. Borrowed from `answers`. */
+/* Returns the text entered into the field `name` of the form `key`; "nobody" if there is none, as
+ * when the form was declined. Borrowed from `answers`. */
 const char *fixture_entered(const json_t *answers, const char *key, const char *name);

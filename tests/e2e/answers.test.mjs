@@ -16,7 +16,7 @@ function tokens(value) {
     return countTokens(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-// idsOf(value): the ids in an answer, at any depth; follow-up calls need them.
+// idsOf(value): the ids of sweeps, runs, imports and jobs in an answer, at any depth; follow-up calls need them.
 function idsOf(value) {
     return [...new Set(JSON.stringify(value).match(/\b(?:swp|run|imp|job)_[0-9a-z]{26}\b/g) ?? [])];
 }
@@ -78,7 +78,7 @@ function assertPicture({ content, structuredContent }) {
     assert.ok(sentence.text.length < 250 && !sentence.text.includes(image.data.slice(0, 20)));
 }
 
-test('every answer conforms to its schema, and its structure says what its text says in at most 1.5 times the tokens', async (t) => {
+test('a structure conforms to its schema, and has the ids and page of its text in at most 1.5 times the tokens', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
     const client = await connect('2x-2026', `${server.url}?tools=all`);
@@ -90,7 +90,7 @@ test('every answer conforms to its schema, and its structure says what its text 
     assert.deepEqual([...schemas.keys()].filter((name) => !called.has(name) && !NEED_A_CLOUD.test(name)), [], 'not in the corpus');
 
     const problems = [];
-    let [texts, structures] = [0, 0];
+    let [textTokens, structureTokens] = [0, 0];
     for (const { name, args, result } of answers) {
         problems.push(...pageProblems(name, result, new URL(server.url).origin).map((problem) => `${name}: ${problem}`));
         if (name === 'run_chart') {
@@ -101,11 +101,12 @@ test('every answer conforms to its schema, and its structure says what its text 
         const [inText, inStructure] = [tokens(shown), tokens(result.structuredContent)];
         const what = `${name} ${JSON.stringify(args).slice(0, 60)}: ${inText} tokens of text, ${inStructure} of structure`;
         t.diagnostic(what);
-        [texts, structures] = [texts + inText, structures + inStructure];
+        [textTokens, structureTokens] = [textTokens + inText, structureTokens + inStructure];
         const found = problemsOf(shown, result.structuredContent, schemas.get(name));
         problems.push(...found.map((problem) => `${what}: ${problem}`));
     }
-    t.diagnostic(`together ${texts} tokens of text, ${structures} of structure: ${(structures / texts).toFixed(2)} times`);
+    const ratio = (structureTokens / textTokens).toFixed(2);
+    t.diagnostic(`together ${textTokens} tokens of text, ${structureTokens} of structure: ${ratio} times`);
     assert.deepEqual(problems, []);
     await client.close();
 });

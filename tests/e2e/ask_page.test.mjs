@@ -33,7 +33,7 @@ forEachClient('a user confirms a removal on the page that the client opens', asy
         assert.match(page.body, /Remove the deployment &quot;sim&quot;|Remove the deployment "sim"/);
         assert.match(page.body, /<button name="answer" value="accept">Remove it</);
         assert.match((await browser.get('/')).body, new RegExp(`Waits for your answer.*href="${pathOf(params)}"`, 's'));
-        // The user answers long after the client has reported that the page is open.
+        // The user answers after the client has reported that the page is open.
         setTimeout(async () => assert.equal((await answer(browser, pathOf(params), YES)).status, 303), 50);
         return { action: 'accept' };
     });

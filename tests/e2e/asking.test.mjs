@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every official client shows a form before a deployment is removed, and the user's answer decides.
+// Before a deployment is removed, every official client that supports forms shows one, and the user's answer decides. A client
+// without forms confirms the removal in its call.
 import assert from 'node:assert/strict';
 import { connect, forEachClient, text } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';

@@ -9,7 +9,7 @@ import { request, run, startServer, startSimserve, until } from './support/harne
 
 const skip = NO_FAKED_CLOCK;
 
-async function ahead(server) {
+async function secondsAhead(server) {
     const { body } = await request(server.port, { path: '/metrics' });
     return Number(body.match(/^opsbrain_clock_ahead_seconds (\S+)/m)[1]);
 }
@@ -33,18 +33,18 @@ test('a jump of the clock is reported, and accepted once somebody confirms it', 
     const clock = await fakedClock(t);
     const server = await startServer(t, { env: clock.env });
     const ask = (what) => run(['clock', what, '--data', server.data]);
-    assert.equal(await ahead(server), 0);
+    assert.equal(await secondsAhead(server), 0);
     await clock.set('+400d');
-    await until('the jump to be seen', async () => Math.abs((await ahead(server)) - 400 * 86400) < 60);
+    await until('the jump to be seen', async () => Math.abs((await secondsAhead(server)) - 400 * 86400) < 60);
     assert.match(server.output(), /the wall clock is 400\.0 days ahead of .* `opsbrain clock accept`/);
     assert.equal(server.output().match(/days ahead of/g).length, 1);
     assert.match((await ask('show')).output, /400\.0 days ahead of .* believed after 24\.0 more hours of running/);
     await clock.set('+0');
-    assert.equal(await ahead(server), 0);
+    assert.equal(await secondsAhead(server), 0);
     await clock.set('+400d');
-    assert.ok((await ahead(server)) > 0);
+    assert.ok((await secondsAhead(server)) > 0);
     assert.equal((await ask('accept')).output, 'the wall clock is believed from now on\n');
-    assert.equal(await ahead(server), 0);
+    assert.equal(await secondsAhead(server), 0);
     const client = await connect('2x-2026', server.url);
     const { rows } = await client.call('audit_list', { tool: 'clock accept' });
     assert.deepEqual(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A viewer cannot fill the disk, and a disk that is full or nearly full is reported.
+// A viewer cannot fill the disk, concurrent calls do not exceed the storage limit, and a disk that is full or nearly full is
+// reported.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, stat, statfs, unlink, writeFile } from 'node:fs/promises';

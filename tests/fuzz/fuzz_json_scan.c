@@ -9,7 +9,7 @@
 #include "base/json/json_scan.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Counts and sums over the document that both readers must agree on. */
+/* Counts and sums over the values of a document; both readers must agree on them. */
 struct tally {
     size_t values, keys, text_bytes;
     uint64_t integers;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads any answer of a Kubernetes API server as a reply to a request, and as an observed
- * Deployment with its pods and the last lines of a log. The first byte chooses the
- * request, the second the status; then follow the answer, the pods and the log, separated by NUL
- * bytes. */
+/* Reads any body of a Kubernetes API server's answer twice: as the reply to a step, and as an
+ * observed Deployment, together with pods and a log. The first byte is `which` of
+ * reply_try_outcome, the second chooses the status; then follow the body, the pods and the log,
+ * separated by NUL bytes. */
 #include "fleet/providers/kubernetes.h"
 #include "tests/fuzz/fuzz_reply.h"
 

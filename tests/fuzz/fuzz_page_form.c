@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form_read and multipart_read: values are UTF-8 within their bounds, without carriage returns and
- * escapes, and a file lies within the bytes. */
+ * escape characters, and a file lies within the bytes. */
 #include <string.h>
 
 #include "base/core/text.h"
 #include "server/pages/multipart.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_form(struct form *form)
+static void check_and_finish(struct form *form)
 {
     must(form->count <= FORM_VALUES_MAX);
     for (size_t i = 0; i < form->count; i++) {
@@ -27,9 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t file_bytes;
 
     form_read(&form, bytes, size);
-    check_form(&form);
+    check_and_finish(&form);
     multipart_read(&form, "B", bytes, size, &file, &file_bytes);
     must(file == NULL || (file >= bytes && file + file_bytes <= bytes + size));
-    check_form(&form);
+    check_and_finish(&form);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* promtext_read: samples lie within the bytes, labels can be read, and samples can be written
- * again. metrics_map turns the samples into valid figures. */
+/* promtext_read: samples lie within the bytes, labels can be read, and a sample whose labels
+ * have no NUL byte has the same name, labels and value after it was written and read again.
+ * metrics_map turns the samples into valid figures. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static bool is_within(const struct bounds *bounds, const char *bytes, size_t len
                && length <= (size_t)(bounds->end - bytes));
 }
 
-/* Compares a sample that was written and read again with the original. */
+/* Compares a sample, which was written and read again, with the original. */
 static bool read_back(void *context, const struct promtext_sample *sample)
 {
     const struct promtext_sample *written = context;

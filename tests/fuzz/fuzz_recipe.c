@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe that is accepted has a command and accepts its own values as overrides, which change
- * nothing, but no override that it does not list. */
+/* recipe_parse: a recipe that is accepted has a command. Its own values, as overrides, change
+ * nothing; an override of a member that it does not open is refused. */
 #include "fleet/recipes/recipe.h"
 #include "tests/fuzz/fuzz.h"
 

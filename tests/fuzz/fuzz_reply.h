@@ -78,7 +78,7 @@ static inline void reply_steps_make(struct reply_steps *out, const struct fleet_
 
 /* Passes a reply to one of the steps, and checks the outcome: the state is valid, there is a
  * message unless the step is done or waits, and a step that waits has a URL to poll, which is a
- * path or leads to Google. `which` chooses the step and the verdict. */
+ * path or leads to Google. `which` chooses the step and, from status 300 on, the verdict. */
 static inline void reply_try_outcome(const struct reply_steps *all, uint8_t which, long status,
                                      json_t *body)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_guard: its verdict is the same whether bytes arrive at once or in pieces, and the same as
- * that of a slow and simple reader, which has all bytes and reads a line at a time. */
+/* request_guard: unless a head is too long, its verdict is the same whether bytes arrive at once or
+ * in pieces, and the same as that of a slow and simple reader, which has all bytes and reads a head
+ * line by line. */
 #include <ctype.h>
 #include <string.h>
 

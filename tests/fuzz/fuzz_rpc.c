@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rpc_read and rpc_write: any message is classified, and any answer to it is JSON that echoes its
- * id. */
+/* rpc_read and rpc_write: any message is classified, and the answer to it is JSON, which echoes the
+ * message's id if that is valid. */
 #include <jansson.h>
 #include <string.h>
 

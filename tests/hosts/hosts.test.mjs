@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claude Code and Gemini CLI, with a scripted model, find out where a server saturates; the tests check what they show the model.
+// Claude Code and Gemini CLI, with a scripted model, find out where a server saturates; the tests check what each host shows the
+// model.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,8 +23,8 @@ const HOSTS = {
         settings: (url) => ['mcp.json', { mcpServers: { opsbrain: { type: 'http', url } } }],
         args: (home) => ['-p', PROMPT, '--mcp-config', path.join(home, 'mcp.json'), '--strict-mcp-config', '--allowedTools',
             'mcp__opsbrain', '--model', 'claude-sonnet-4-5'],
-        env: (model) => ({
-            ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: 'stub', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        env: (modelUrl) => ({
+            ANTHROPIC_BASE_URL: modelUrl, ANTHROPIC_API_KEY: 'stub', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
             ENABLE_TOOL_SEARCH: 'false', // otherwise the model is shown only names, and requests the rest
         }),
     },
@@ -37,17 +38,18 @@ const HOSTS = {
         }],
         args: () => [path.join(MODULES, '@google/gemini-cli/bundle/gemini.js'), '-p', PROMPT, '-m', 'gemini-2.5-flash',
             '--approval-mode', 'yolo', '--skip-trust'],
-        env: (model) => ({ GEMINI_API_KEY: 'stub', GOOGLE_GEMINI_BASE_URL: model, GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+        env: (modelUrl) => ({ GEMINI_API_KEY: 'stub', GOOGLE_GEMINI_BASE_URL: modelUrl, GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
     },
 };
 
-async function converse(t, { file, settings, args, env }, url, model) {
+async function converse(t, { file, settings, args, env }, url, modelUrl) {
     const home = await temporaryFolder(t);
     const [name, content] = settings(url);
     await mkdir(path.dirname(path.join(home, name)), { recursive: true });
     await writeFile(path.join(home, name), JSON.stringify(content));
     const host = spawn(file, args(home), {
-        cwd: home, env: { PATH: process.env.PATH, HOME: home, ...env(model) }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 150_000,
+        cwd: home, env: { PATH: process.env.PATH, HOME: home, ...env(modelUrl) }, stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: 150_000,
     });
     let output = '';
     for (const stream of [host.stdout, host.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
@@ -59,12 +61,12 @@ for (const [name, host] of Object.entries(HOSTS))
     test(`${name} shows its model every tool, and three calls show where a server saturates`, { timeout: 200_000 }, async (t) => {
         const served = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${REQUESTS_AT_ONCE}`]);
         const server = await startServer(t);
-        const { shown, url: model } = await startModel(t, [
+        const { shown, url: modelUrl } = await startModel(t, [
             () => ['deployment_register', { name: 'sim', url: served.url }],
             () => ['sweep_start', { deployment: 'sim', window_s: 1, output_tokens: [16], options: ['warmup_limit_s=1'] }],
             ([, started]) => ['job_show', { job: started.match(/job_\w{20,}/)?.[0] ?? started, wait_s: 120 }],
         ]);
-        const { code, output } = await converse(t, host, server.url, model);
+        const { code, output } = await converse(t, host, server.url, modelUrl);
         assert.equal(code, 0, output);
         assert.doesNotMatch(output, /error|failed/i, output);
         const client = await connect('2x-2026', server.url);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scripted model API on loopback for the programs that run agents, in Anthropic's and Gemini's protocols. It records what
-// such a host shows its model: the tools, the prompt, and each tool's result.
+// A scripted model API on loopback for hosts (the programs that run agents), in Anthropic's and Gemini's protocols. It records
+// what a host shows its model: the tools, the prompt, and each tool's result.
 import http from 'node:http';
 import { once } from 'node:events';
 import { atEnd } from '../e2e/support/harness.mjs';
 
 const OURS = /opsbrain/;
-const LAST_TEXT = 'All done.';
+const TEXT = 'All done.';
 
-// The two protocols: each reads what the model is shown from a request, and writes the model's turn, a call or a text.
+// The two protocols: each reads from a request what the model is shown, and writes the model's turn, a call or a text.
 const PROTOCOLS = [
     {
         route: /\/v1\/messages(\?|$)/,
@@ -42,7 +42,7 @@ function asText(content) {
 function sendAnthropic(response, turn, { model, stream }) {
     const block = turn.call
         ? { type: 'tool_use', id: `toolu_${turn.id}`, name: turn.name, input: turn.args }
-        : { type: 'text', text: LAST_TEXT };
+        : { type: 'text', text: TEXT };
     const message = { id: `msg_${turn.id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
     const stop_reason = turn.call ? 'tool_use' : 'end_turn';
     const usage = { input_tokens: 1, output_tokens: 1 };
@@ -54,7 +54,7 @@ function sendAnthropic(response, turn, { model, stream }) {
     event('content_block_start', { index: 0, content_block: turn.call ? { ...block, input: {} } : { type: 'text', text: '' } });
     event('content_block_delta', { index: 0, delta: turn.call
         ? { type: 'input_json_delta', partial_json: JSON.stringify(turn.args) }
-        : { type: 'text_delta', text: LAST_TEXT } });
+        : { type: 'text_delta', text: TEXT } });
     event('content_block_stop', { index: 0 });
     event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage });
     event('message_stop', {});
@@ -62,7 +62,7 @@ function sendAnthropic(response, turn, { model, stream }) {
 }
 
 function sendGemini(response, turn, _, url) {
-    const part = turn.call ? { functionCall: { name: turn.name, args: turn.args } } : { text: LAST_TEXT };
+    const part = turn.call ? { functionCall: { name: turn.name, args: turn.args } } : { text: TEXT };
     const answer = {
         candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts: [part] } }],
         usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
@@ -72,8 +72,8 @@ function sendGemini(response, turn, _, url) {
     response.end(streams ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer));
 }
 
-// startModel(t, script): {url, shown}. `script` has a function for each turn, which gets the results so far and returns
-// [tool, arguments].
+// startModel(t, script): {url, shown}. `script` has a function for each call, which gets the results so far and returns
+// [tool, arguments]; after the last result, and to a request without our tools, the model answers with a text.
 export async function startModel(t, script) {
     const shown = { tools: [], prompt: '', results: [] };
     let turns = 0;

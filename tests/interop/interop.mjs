@@ -3,9 +3,10 @@
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //
-// The program prints `ok STEP` or `failed STEP: WHY` for each step, and `ask WHAT` for what only this script can do: wait
-// until the server is `busy` with a call, or `quiet` again, `cut` the connections, `restart` the server. The script then
-// writes the line `done`, or why this failed, to the program's standard input.
+// The program prints `ok STEP` or `failed STEP: WHY` for each step that it tries; the result of the last step, `disconnect`,
+// is its exit status. It prints `ask WHAT` for what only this script can do: wait until the server is `busy` with a call, wait
+// until it is `quiet` again, `cut` the connections, or `restart` the server. The script then writes the line `done`, or why
+// this failed, to the program's standard input.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,8 +46,9 @@ export function interop(name, program, ...args) {
     describe(`${name} client`, { concurrency: true }, () => eras.forEach(talk));
 }
 
-// converse(t, command, answers): runs the program to its end, and returns the result of each step.
-async function converse(t, [program, ...args], answers) {
+// converse(t, command, actions): runs the program to its end, and returns the result of each step. `actions` has a function for
+// each WHAT.
+async function converse(t, [program, ...args], actions) {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const closed = once(child, 'close');
     const results = new Map();
@@ -56,7 +58,7 @@ async function converse(t, [program, ...args], answers) {
     child.stdin.on('error', () => {});
     for await (const line of createInterface({ input: child.stdout })) {
         const [, word, rest] = line.match(/^(ok|failed|ask) (.*)$/) ?? assert.fail(`${line}\n${errors}`);
-        if (word === 'ask') await answer(child, answers[rest]);
+        if (word === 'ask') await answer(child, actions[rest]);
         else if (word === 'ok') results.set(rest, 'ok');
         else results.set(...rest.split(/: (.*)/s, 2));
     }
@@ -66,8 +68,8 @@ async function converse(t, [program, ...args], answers) {
     return results;
 }
 
-async function answer(child, step) {
-    const reply = await Promise.resolve(step()).then(
+async function answer(child, action) {
+    const reply = await Promise.resolve(action()).then(
         () => 'done',
         (error) => error.message,
     );

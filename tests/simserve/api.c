@@ -12,12 +12,12 @@
 
 #define JSON_TYPE "application/json"
 
-void api_respond(struct connection *connection, int status, const char *type, const char *extra,
-                 const char *body, size_t length)
+void api_respond(struct connection *connection, int status, const char *content_type,
+                 const char *extra, const char *body, size_t length)
 {
     TEXT_AUTO answer = { 0 };
 
-    http_add_head(&answer, status, type, extra, (int64_t)length);
+    http_add_head(&answer, status, content_type, extra, (int64_t)length);
     text_add_bytes(&answer, body, length);
     connection_send(connection, answer.data, answer.length);
     connection_done(connection);
@@ -62,9 +62,10 @@ bool api_read_json(struct connection *connection, json_t **out)
     return false;
 }
 
-static void respond_text(struct connection *connection, const char *type, const struct text *body)
+static void respond_text(struct connection *connection, const char *content_type,
+                         const struct text *body)
 {
-    api_respond(connection, 200, type, NULL, text_string(body), body->length);
+    api_respond(connection, 200, content_type, NULL, text_string(body), body->length);
 }
 
 static void health(struct connection *connection)

@@ -12,10 +12,11 @@ void api_dispatch(struct connection *connection);
 /* Each of the functions api_respond* answers the current request. `extra`: further header lines, or
  * NULL. */
 
-void api_respond(struct connection *connection, int status, const char *type, const char *extra,
-                 const char *body, size_t length);
+void api_respond(struct connection *connection, int status, const char *content_type,
+                 const char *extra, const char *body, size_t length);
 void api_respond_json_take(struct connection *connection, int status, json_t *body);
-/* Answers with vLLM's error object, which has only a message if the status is 401. */
+/* Answers with vLLM's error object, whose `type` is a name such as "BadRequestError"; if the status
+ * is 401, the object has only the message. */
 void api_respond_error(struct connection *connection, int status, const char *type,
                        const char *message, const char *extra);
 /* Answers with vLLM's error object, with status 404 or 400 by the error's kind. */

@@ -123,7 +123,7 @@ static bool read_member(struct reader *reader, const struct field *field)
                                     &reader->scan, &body->tokens, reader->error);
     case IDS:
         body->given = BODY_IDS;
-        return prompt_read_ids(&reader->scan, field->name, &body->tokens, reader->error);
+        return prompt_read_ids(&reader->scan, &body->tokens, reader->error);
     case INTEGER:
     case BOOLEAN:
     case TEXT:

@@ -64,7 +64,7 @@ static const struct row rows[] = {
     { INTEGER(max_running), ANY_TIME, "256", 1, 1e6,
       "sequences that run at once; others wait, first come first served" },
     { INTEGER(max_waiting), ANY_TIME, "0", 0, 1e7,
-      "sequences that may wait; a further one gets 503; 0 = no limit" },
+      "sequences that may wait while max_running run; a further one gets 503; 0 = no limit" },
     { BOOLEAN(prefix_cache), ANY_TIME, "true", 0, 0, "automatic prefix caching" },
     { BOOLEAN(blast), ANY_TIME, "false", 0, 0, "writes without pacing, as fast as clients read" },
 
@@ -75,7 +75,7 @@ static const struct row rows[] = {
     { INTEGER(draft_tokens), ANY_TIME, "0", 0, 64,
       "tokens drafted per step; 0 = as many as tokens_per_chunk needs" },
     { INTEGER(natural_tokens), ANY_TIME, "128", 0, 1e8,
-      "at most so many output tokens without ignore_eos; 0 = up to max_tokens" },
+      "most output tokens without ignore_eos (min_tokens may raise it); 0 = up to max_tokens" },
     { BOOLEAN(unicode_output), ANY_TIME, "false", 0, 0,
       "the output has words outside ASCII, still of one token each" },
     { BOOLEAN(role_chunk), ANY_TIME, "true", 0, 0, "chat streams begin with a role-only chunk" },
@@ -95,7 +95,8 @@ static const struct row rows[] = {
       "requests after which a connection is closed, unannounced; 0 = never" },
     { BOOLEAN(truth_chunks), ANY_TIME, "false", 0, 0, "/sim/truth lists every chunk's write time" },
     { BOOLEAN(lazy_counters), ANY_TIME, "false", 0, 0,
-      "/metrics has no counter, label set or histogram before its first count" },
+      "/metrics has no counter, label set or histogram before its first count, except the counters "
+      "per draft position" },
 
     { INTEGER(fault_after_chunks), ANY_TIME, "3", 0, 1e9,
       "content chunks before a mid-stream fault" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings. One table defines the flags, --help and POST /sim/config. */
+/* The settings. But for the faults, one table defines the flags, --help and POST /sim/config. */
 #pragma once
 
 #include <jansson.h>

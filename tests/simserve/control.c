@@ -69,7 +69,8 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Clears the record, the counters and the caches. Settings and running sequences remain. */
+/* Clears the truth, the counters and what model_cool forgets, and begins the draws of jitter and
+ * faults again. Settings and running sequences remain. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

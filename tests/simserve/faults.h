@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faults that the server can be configured to have, each drawn for every request. */
+/* The faults that the server can be configured to have, each drawn for every request that does not
+ * name its faults itself (in X-Sim-Fault). */
 #pragma once
 
 #include <stdbool.h>

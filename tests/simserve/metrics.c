@@ -92,11 +92,10 @@ void metrics_finished(struct metrics *metrics, const struct truth_record *record
         metrics->finished_stop++;
 }
 
-/* Writes families that all carry the model's labels. */
 struct writer {
     struct text *out;
-    bool lazy;
-    char labels[CONFIG_TEXT_SIZE + 64];
+    bool lazy;                          /* the setting lazy_counters */
+    char labels[CONFIG_TEXT_SIZE + 64]; /* engine and model */
 };
 
 static void write_one(struct writer *writer, const char *name, enum promtext_type type,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counters behind GET /metrics, under vLLM's names. */
+/* The counters behind GET /metrics, which reports them under vLLM's names. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,11 +31,12 @@ struct metrics {
     struct metrics_histogram ttft, itl, e2e, queue;
 };
 
-/* Records that the prefill of a request begins. */
+/* Records, when a request begins to run, how long it waited and, with `prefix_cache`, how much of
+ * its prompt is cached. */
 void metrics_prompt(struct metrics *metrics, const struct truth_record *record, bool prefix_cache);
 void metrics_first_token(struct metrics *metrics, const struct truth_record *record,
                          int64_t now_ns);
-/* Records a decode step that produced `tokens` tokens, gap_ns after the previous one. */
+/* Records a decode step that produced `tokens` tokens, gap_ns after the previous chunk. */
 void metrics_step(struct metrics *metrics, const struct config *config, int64_t tokens,
                   int64_t gap_ns);
 void metrics_finished(struct metrics *metrics, const struct truth_record *record,

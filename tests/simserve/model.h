@@ -55,7 +55,7 @@ struct sequence {
     struct timer hold; /* sends `held` */
     struct {
         int64_t events;   /* complete events in `held` */
-        int64_t contents; /* content chunks among them */
+        int64_t contents; /* content chunks whose end is in `held` */
         int64_t due_ns;   /* when the newest event in `held` was planned to be sent */
     } holding;
 
@@ -78,7 +78,8 @@ void model_submit(struct sequence *sequence, int64_t now_ns);
 void model_submit_later(struct sequence *sequence, double delay_ms);
 /* Starts as many waiting sequences as the limits, which may have changed, allow. */
 void model_admit(struct server *server);
-/* Removes the sequence, records how it ended, and frees it; sends nothing. */
+/* Removes the sequence, records how it ended, and frees it; sends nothing. Waiting sequences may
+ * then start. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
 /* Call this when the socket has accepted all output that was unsent. */
 void model_unblock(struct sequence *sequence);

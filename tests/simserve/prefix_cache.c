@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block's key is a hash over its tokens and the key of the block before it, so equal keys mean
- * equal prefixes. Keys are stored in sets of eight, each with the time of its last use. */
+ * equal prefixes. Keys are stored in sets of eight; beside each key is the time of its last use. */
 
 #include "tests/simserve/prefix_cache.h"
 
@@ -13,13 +13,13 @@
 #define WAYS 8
 
 struct entry {
-    uint64_t key; /* 0 = free */
-    uint64_t used;
+    uint64_t key;  /* 0 = free */
+    uint64_t used; /* the cache's clock at the last use */
 };
 
 struct prefix_cache {
     size_t sets;
-    uint64_t clock;
+    uint64_t clock; /* counts uses of blocks */
     uint64_t epoch; /* how often the cache was cleared; part of every key */
     struct entry entries[];
 };
@@ -77,13 +77,13 @@ size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_
 {
     size_t usable = count > 0 ? (count - 1) / BLOCK_TOKENS : 0;
     size_t hits = 0;
-    bool chain = true;
+    bool all_cached = true;
     uint64_t key = random_mix(cache->epoch, salt);
 
     for (size_t block = 0; block < count / BLOCK_TOKENS; block++) {
         key = block_key(key, ids + block * BLOCK_TOKENS);
-        chain = touch(cache, key) && chain;
-        if (chain && block < usable)
+        all_cached = touch(cache, key) && all_cached;
+        if (all_cached && block < usable)
             hits++;
     }
     return hits * BLOCK_TOKENS;

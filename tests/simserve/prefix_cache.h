@@ -10,7 +10,8 @@
 
 struct prefix_cache;
 
-/* Stores about `blocks` blocks, and replaces the least recently used ones. */
+/* Creates a cache of about `blocks` blocks, in sets of eight: a full set replaces its least
+ * recently used block. */
 struct prefix_cache *prefix_cache_create(size_t blocks);
 void prefix_cache_destroy(struct prefix_cache *cache);
 void prefix_cache_clear(struct prefix_cache *cache);

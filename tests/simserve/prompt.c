@@ -59,14 +59,13 @@ static bool add_ids(struct json_scan *scan, enum json_scan_token token, const ch
                     error);
 }
 
-bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
-                     struct error *error)
+bool prompt_read_ids(struct json_scan *scan, struct tokens *out, struct error *error)
 {
     enum json_scan_token token = json_scan_next(scan);
 
     if (token != JSON_SCAN_ARRAY)
         return wrong(scan, token, "\"tokens\" must be a list of token ids", error);
-    return add_ids(scan, json_scan_next(scan), name, out, error);
+    return add_ids(scan, json_scan_next(scan), "tokens", out, error);
 }
 
 /* Reads the elements of a list: token ids, or one prompt (a text, or a list of token ids). */

@@ -15,6 +15,5 @@ bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tok
 /* Reads a list of chat messages, and adds a chat template of `template_tokens` tokens. */
 bool prompt_read_messages(struct tokenizer *tokenizer, int64_t template_tokens,
                           struct json_scan *scan, struct tokens *out, struct error *error);
-/* Reads a list of ids; `name` is for the error message. */
-bool prompt_read_ids(struct json_scan *scan, const char *name, struct tokens *out,
-                     struct error *error);
+/* Reads the list of ids in the member "tokens". */
+bool prompt_read_ids(struct json_scan *scan, struct tokens *out, struct error *error);

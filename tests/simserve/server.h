@@ -35,7 +35,7 @@ struct server {
     char input_chunk[65536]; /* buffer for what was just received */
 };
 
-/* Starts to listen, and sets *port. Returns NULL if that fails; the caller destroys the server. */
+/* Starts to listen, and sets *port. Returns NULL if that fails. Free with server_destroy. */
 struct server *server_create(const struct config *config, uint16_t *port, struct error *error);
 void server_destroy(struct server *server);
 /* Serves until SIGTERM or SIGINT. */

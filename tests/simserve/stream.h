@@ -4,7 +4,8 @@
 
 #include "tests/simserve/model.h"
 
-/* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. */
+/* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. With the fault
+ * slow_headers, sends only the status line, and holds back the headers. */
 void stream_begin(struct sequence *sequence);
 /* Sends a content chunk, which is due now, with the next `tokens` tokens of the output; `last` if
  * no more follow. If the client does not stream, only counts the tokens. */

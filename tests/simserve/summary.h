@@ -9,5 +9,5 @@
  * moment when the request was read) and of the end-to-end latency, a summary of the gaps between
  * content chunks, and the numbers of tokens. About the window itself, it has the number of content
  * chunks written in it, and the averages over time of the running sequences and of the requests in
- * the server. */
+ * the server. Records and chunk times that were dropped to save memory are not counted. */
 void summary_write(const struct server *server, int64_t from_ns, int64_t to_ns, struct text *out);

@@ -2,11 +2,11 @@
 /* A toy tokenizer with exact, predictable counts.
  *
  * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is split
- * into pieces of 8 bytes (never inside a UTF-8 sequence). The words "w00000" to "w1ffff" have the
- * ids below TOKENIZER_CANONICAL. Every other piece has the id TOKENIZER_CANONICAL + its hash, and
- * such an id decodes to the last piece that was encoded with this id. Decoding joins tokens with
- * single spaces, so that ids -> text -> ids gives the same ids, except for an id with which no
- * piece was encoded. */
+ * into pieces of at most 8 bytes (never inside a UTF-8 sequence). The pieces "w00000" to "w1ffff"
+ * have the ids below TOKENIZER_CANONICAL. Every other piece has the id TOKENIZER_CANONICAL + its
+ * hash, and such an id decodes to the last piece that was encoded with this id. Decoding joins
+ * tokens with single spaces, so that ids -> text -> ids gives the same ids, except for an id with
+ * which no piece was encoded. */
 #pragma once
 
 #include <stdbool.h>

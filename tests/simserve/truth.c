@@ -144,7 +144,8 @@ static void write_chunks(const struct chunk_times *times, struct text *out)
     text_add_char(out, ']');
 }
 
-static void write_record(const struct truth_record *record, struct text *out)
+/* Begins the JSON object of a record: truth_write_lines adds more members, and ends it. */
+static void begin_record(const struct truth_record *record, struct text *out)
 {
     double queue_ms =
         record->admitted_ns ? (double)(record->admitted_ns - record->read_ns) / 1e6 : 0;
@@ -178,7 +179,7 @@ void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, 
     for (; number <= truth->last && limit > 0; number++, limit--) {
         const struct truth_record *record = truth_at(truth, number);
 
-        write_record(record, out);
+        begin_record(record, out);
         write_faults(record->faults, out);
         write_gaps(&record->times, gaps, out);
         if (with_chunks)

@@ -36,9 +36,9 @@ struct truth_record {
     int64_t admitted_ns; /* it began to run */
     int64_t end_ns;
     int64_t prompt_tokens, cached_tokens, output_tokens;
-    int64_t running_at_admission; /* sequences running, including this one */
+    int64_t running_at_admission; /* requests running, including this one */
     uint64_t sequence;            /* 1, 2, ... in the order in which requests ended */
-    uint64_t faults;
+    uint64_t faults;              /* FAULT_BIT of each fault that the request has */
     enum outcome outcome;
     int status;
     bool chat, stream;
@@ -62,6 +62,6 @@ void truth_add_take(struct truth *truth, struct truth_record *record);
 /* Appends up to `limit` records with a sequence number above `since`, as JSON lines. */
 void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, bool with_chunks,
                        struct text *out);
-/* Appends the lag of all content chunks, the actual minus the planned time, as {"count", "p50_us",
- * "p99_us", "max_us"}. */
+/* Appends the lag of the content chunks since the last truth_clear: the actual minus the planned
+ * time, or 0 if a chunk was early; as {"count", "p50_us", "p99_us", "max_us"}. */
 void truth_write_lag(const struct truth *truth, struct text *out);

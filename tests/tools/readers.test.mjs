@@ -38,12 +38,12 @@ async function measureRun(t, client) {
 async function exportAll(t, format) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
-    const exported = async (id) => client.call('run_export', { run: id, format, limit: 500 });
-    const own = await exported(await measureRun(t, client));
+    const exportRun = async (id) => client.call('run_export', { run: id, format, limit: 500 });
+    const own = await exportRun(await measureRun(t, client));
     const imports = [];
     for (const name of (await readdir(IMPORTS)).filter((each) => each !== 'README.md')) {
         const { run: id } = await importFile(server, name, await readFile(path.join(IMPORTS, name)));
-        imports.push({ name, ...(await exported(id)) });
+        imports.push({ name, ...(await exportRun(id)) });
     }
     await client.close();
     return { own, imports };

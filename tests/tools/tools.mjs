@@ -12,8 +12,11 @@ export const OUTPUT_TOKENS = 32;
 const RUN_LIMIT_MS = 240_000;
 const PYTHON_SETTINGS = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// Each of these functions takes what is special to a run, and returns a function that makes the run's plan: {command, args,
-// files}, and `env` and `config` if the tool needs them. `files` matches the names of the result files in the folder.
+// A distribution of inference-perf in which every length is `tokens`.
+const always = (tokens) => ({ min: tokens, max: tokens, mean: tokens, std_dev: 0, total_count: 500 });
+
+// Each of the following functions takes what is special to a run, and returns a function that makes the run's plan: {command,
+// args, files}, and `env` and `config` if the tool needs them. `files` matches the names of the result files in the folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
     env: { HF_HUB_OFFLINE: undefined }, // with HF_HUB_OFFLINE, aiperf does not accept a tokenizer from a folder
@@ -44,8 +47,6 @@ const inferencePerf = (stages) => ({ url, tokenizer, folder }) => ({
     args: ['-c', `${folder}/config.yml`],
     files: /^stage_\d+_lifecycle_metrics\.json$/,
 });
-
-const always = (tokens) => ({ min: tokens, max: tokens, mean: tokens, std_dev: 0, total_count: 500 });
 
 const sglang = (...options) => ({ url, tokenizer, folder, bin }) => ({
     command: 'python',

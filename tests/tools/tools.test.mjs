@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run tools imports the files that other load generators write when they measure a faultless model server. The audit must
-// report only what is true, every export must be imported again unchanged, and the files of one run must agree.
+// report only what is true; each export, imported again, must have the file's figures, except those that it says it leaves
+// out; and the files of one run must agree.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';

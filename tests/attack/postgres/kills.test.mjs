@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain is killed, and its PostgreSQL killed, restarted and cut off, during tool calls, uploads, sweeps and
+// opsbrain is killed, and its PostgreSQL killed, restarted, cut off and delayed, during tool calls, uploads, sweeps and
 // applies: afterwards everything acknowledged is stored, nothing is stored twice, no answer is wrong, and
 // everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. Each of these happens
-// OTHERS times, which is two fifths of that number: a restart of PostgreSQL, a kill of PostgreSQL, and, with
+// OTHERS times, which is two fifths of that number, rounded up: a restart of PostgreSQL, a kill of PostgreSQL, and, with
 // toxiproxy, a partition or a delay.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -16,10 +16,10 @@ import { startFleetAtWork } from '../deployers.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
 const OTHERS = Math.ceil((KILLS * 2) / 5);
-const { TOXIPROXY } = process.env; // path of its server, or ''
+const { TOXIPROXY } = process.env; // the path of toxiproxy's server; '' or undefined: there is none
 const CLIENTS = 12;
 const PROVIDER = 'cloud_run';
-const PAUSE_MS = 1000; // the most time between two events
+const PAUSE_MS = 1000; // the longest pause before an event
 const READY_MS = 60_000;
 const PLAN = { deployment: 'measured', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1, warmup_limit_s: 0 };
 
@@ -53,7 +53,8 @@ function shuffledEvents() {
         .map(([, name]) => name);
 }
 
-// measure(world, sweeps): runs one sweep after another, each to its end; no other client measures that model server.
+// measure(world, sweeps): runs one sweep after another, each to its end, and adds their ids to `sweeps`. No other client measures
+// the deployment of PLAN.
 async function measure(world, sweeps) {
     while (!world.over) {
         const started = world.dead ? undefined : await callTool(world.server, 'sweep_start', { ...PLAN, idempotency_key: `m-${sweeps.size}` });
@@ -75,9 +76,10 @@ function checkSweeps(postgres, sweeps) {
     const cells = postgres.rows(`SELECT s.id, s.state, c.state AS cell, (SELECT count(*) FROM attempts a WHERE a.cell_id = c.id
                                      AND a.state = 'accepted') AS accepted
                                  FROM sweeps s JOIN cells c ON c.sweep_id = s.id`).filter(({ id }) => sweeps.has(id));
-    const ended = cells.filter(({ state }) => state !== 'planned' && state !== 'running');
-    for (const each of ended) assert.deepEqual({ ...each, id: '' }, { id: '', state: 'completed', cell: 'measured', accepted: 1 }, each.id);
-    return ended.length / PLAN.concurrency.length;
+    const ofFinished = cells.filter(({ state }) => state !== 'planned' && state !== 'running');
+    for (const each of ofFinished)
+        assert.deepEqual({ ...each, id: '' }, { id: '', state: 'completed', cell: 'measured', accepted: 1 }, each.id);
+    return ofFinished.length / PLAN.concurrency.length;
 }
 
 async function runEvents(t, pooled) {
@@ -110,8 +112,8 @@ async function runEvents(t, pooled) {
     await measuring;
     await fleet.end(postgres.rows);
     const changes = checkNoted(world, postgres.rows, 'at the end');
-    const ended = checkSweeps(postgres, sweeps);
-    t.diagnostic(`${describeNoted(world, changes)}, ${ended} sweeps measured, ${fleet.describe()}; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
+    const finished = checkSweeps(postgres, sweeps);
+    t.diagnostic(`${describeNoted(world, changes)}, ${finished} sweeps measured, ${fleet.describe()}; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
     assert.ok(countNoted(world) > KILLS, 'too little was acknowledged to say anything');
     await server.stop();
 }

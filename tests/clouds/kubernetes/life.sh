@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# life.sh PROGRAMS LIFE: starts a Kubernetes control plane with a fake node of 8 GPUs on free ports, runs the program LIFE
+# life.sh PROGRAMS LIFE: starts a Kubernetes control plane on free ports, with a fake node of 8 GPUs, runs the program LIFE
 # (cloud_life or chart.sh) against it, and stops everything. PROGRAMS is a folder with kube, kwok and stages/ (build.sh).
 set -euo pipefail
 programs=$(cd "$1" && pwd)

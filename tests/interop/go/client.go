@@ -21,7 +21,8 @@ const patience = 60 * time.Second
 
 type arguments map[string]any
 
-// A conversation is one client, the URIs that were reported to it as changed, and the progress of each token.
+// A conversation is one client, the URIs that were reported to it as changed, and the progress that was reported for each
+// progress token.
 type conversation struct {
 	model      string
 	legacy     bool
@@ -218,7 +219,7 @@ func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	return c.subscribe(ctx)
 }
 
-// again repeats a call until it succeeds: the first request may be sent on a connection that is being closed.
+// again repeats a call until it succeeds or the time is up: the first request may be sent on a connection that is being closed.
 func again(ctx context.Context, work func() error) error {
 	for {
 		err := work()

@@ -59,7 +59,7 @@ class Conversation:
         check(not result.is_error, result.content)
         return result.structured_content
 
-    async def connect(self):
+    async def check_version(self):
         expected = "2025-11-25" if self.era == "legacy" else self.era
         check(self.client.protocol_version == expected, self.client.protocol_version)
 
@@ -101,7 +101,10 @@ class Conversation:
         await self.updated()
 
     async def updated(self):
-        """Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream."""
+        """Waits until the sweep is reported as changed.
+
+        In the stateless era a subscription ends with its stream, so this subscribes first.
+        """
         if self.era == "legacy":
             while self.received.statistics().current_buffer_used:
                 self.received.receive_nowait()
@@ -151,7 +154,7 @@ async def main(url, era, model):
     talk = Conversation(url, era, model)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(talk.client)
-        await step("connect", talk.connect)
+        await step("connect", talk.check_version)
         await step("list", talk.list)
         await step("call with progress", talk.call_with_progress)
         await step("cancel", talk.cancel)

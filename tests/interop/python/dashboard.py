@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a dashboard with Grafana's own models and writes it again: the models do not know members that are lost or changed.
+"""Reads a dashboard with Grafana's own models and writes it again. A member that is then missing or different is one that the
+models do not know.
 
-dashboard.py FILE: prints a line for each such member, and nothing if there is none.
+dashboard.py FILE: prints a line for each such member, except those of the Prometheus plugin.
 """
 import json
 import sys
@@ -14,16 +15,16 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 OF_PROMETHEUS = {"titleFormat", "step", "useValueForTime"}
 
 
-def lost(ours, read, path):
+def differences(ours, read, path):
     if isinstance(ours, dict) and isinstance(read, dict):
         for name, value in ours.items():
             if name in read:
-                yield from lost(value, read[name], f"{path}.{name}")
+                yield from differences(value, read[name], f"{path}.{name}")
             elif not (path.startswith("dashboard.annotations.") and name in OF_PROMETHEUS):
                 yield f"{path}.{name} is not known"
     elif isinstance(ours, list) and isinstance(read, list) and len(ours) == len(read):
         for i, (one, other) in enumerate(zip(ours, read)):
-            yield from lost(one, other, f"{path}[{i}]")
+            yield from differences(one, other, f"{path}[{i}]")
     elif ours != read:
         yield f"{path} is {ours!r}, and is read as {read!r}"
 
@@ -32,5 +33,5 @@ register_default_plugins()
 with open(sys.argv[1], encoding="utf-8") as file:
     dashboard = json.load(file)
 written = json.loads(JSONEncoder().encode(Dashboard.from_json(dashboard)))
-for problem in lost(dashboard, written, "dashboard"):
+for problem in differences(dashboard, written, "dashboard"):
     print(problem)

@@ -29,7 +29,8 @@ fn check(condition: bool, problem: impl std::fmt::Debug) -> Outcome {
     if condition { Ok(()) } else { Err(format!("{problem:?}").into()) }
 }
 
-/// The notifications that the client received: the progress of each token, and the URI of each changed resource.
+/// The notifications that the client received: the progress for each progress token, and the URI of each changed
+/// resource.
 #[derive(Clone)]
 struct Heard {
     progress: Arc<Mutex<HashMap<ProgressToken, Vec<f64>>>>,
@@ -149,7 +150,8 @@ impl Conversation {
         self.updated().await
     }
 
-    /// Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream.
+    /// Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream,
+    /// so this subscribes first.
     async fn updated(&self) -> Outcome {
         if self.legacy {
             let mut updates = self.heard.updates.subscribe();

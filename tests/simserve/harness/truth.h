@@ -23,7 +23,7 @@ struct truth {
     struct histogram *e2e;      /* from sending to the end */
     struct histogram *e2e_due;  /* from when the request was due to the end */
     double tokens;              /* tokens written in the window */
-    int64_t joined;             /* requests in the histograms */
+    int64_t joined;             /* requests in `ttft` and `e2e` */
 };
 
 static inline void truth_create(struct truth *truth)
@@ -69,13 +69,13 @@ static inline struct truth_send *truth_sends(const struct request_records *recor
     return sends;
 }
 
-static inline void truth_add_gaps(struct truth *truth, const json_t *record, int64_t start_ns,
-                                  int64_t end_ns)
+static inline void truth_add_chunks(struct truth *truth, const json_t *record, int64_t start_ns,
+                                    int64_t end_ns)
 {
     const json_t *chunks = json_object_get(record, "chunk_us"), *chunk;
     int64_t first_ns = json_get_integer(record, "first_write_ns", 0), last_us = 0;
-    double later = (double)json_get_integer(record, "output_tokens", 0) - 1;
-    double per_chunk = later / ((double)json_array_size(chunks) - 1);
+    double later_tokens = (double)json_get_integer(record, "output_tokens", 0) - 1;
+    double per_chunk = later_tokens / ((double)json_array_size(chunks) - 1);
     size_t i;
 
     json_array_foreach(chunks, i, chunk) {
@@ -89,7 +89,7 @@ static inline void truth_add_gaps(struct truth *truth, const json_t *record, int
     }
 }
 
-/* Adds a record of GET /sim/truth, unless its nonce is that of a different attempt. */
+/* Adds a record of GET /sim/truth, if its request id has this nonce and an index below `count`. */
 static inline void truth_add(struct truth *truth, const json_t *record, uint64_t nonce,
                              int64_t start_ns, int64_t end_ns, const struct truth_send *sends,
                              size_t count)
@@ -98,20 +98,20 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
     int64_t first_ns = json_get_integer(record, "first_write_ns", 0);
     int64_t last_ns = json_get_integer(record, "last_write_ns", 0);
     int64_t ended_ns = json_get_integer(record, "end_ns", 0);
-    int64_t later = json_get_integer(record, "output_tokens", 0) - 1;
-    uint64_t by, index;
+    int64_t later_tokens = json_get_integer(record, "output_tokens", 0) - 1;
+    uint64_t record_nonce, index;
 
-    if (!request_id_read(id, &by, &index) || by != nonce || index >= count)
+    if (!request_id_read(id, &record_nonce, &index) || record_nonce != nonce || index >= count)
         return;
-    truth_add_gaps(truth, record, start_ns, end_ns);
+    truth_add_chunks(truth, record, start_ns, end_ns);
     if (sends[index].at_ns == 0 || first_ns == 0)
         return;
     histogram_record(truth->ttft, (uint64_t)(first_ns - sends[index].at_ns));
     histogram_record(truth->ttft_due, (uint64_t)(first_ns - sends[index].due_ns));
     histogram_record(truth->e2e, (uint64_t)(ended_ns - sends[index].at_ns));
     histogram_record(truth->e2e_due, (uint64_t)(ended_ns - sends[index].due_ns));
-    if (later > 0)
-        histogram_record(truth->tpot, (uint64_t)((last_ns - first_ns) / later));
+    if (later_tokens > 0)
+        histogram_record(truth->tpot, (uint64_t)((last_ns - first_ns) / later_tokens));
     truth->joined++;
 }
 
@@ -142,12 +142,12 @@ static inline bool truth_add_lines(const struct truth_join *join, const char *li
     return true;
 }
 
-/* Reads page after page: simserve bounds the records of an answer. */
+/* Reads page after page: simserve limits the number of records in an answer. */
 static inline bool truth_read_pages(const struct truth_join *join, struct truth *out,
                                     struct error *error)
 {
     int64_t since = 0, before;
-    bool done;
+    bool is_read;
 
     do {
         TEXT_AUTO url = { 0 };
@@ -158,11 +158,11 @@ static inline bool truth_read_pages(const struct truth_join *join, struct truth 
         before = since;
         text_addf(&url, "%s/sim/truth?since=%lld", join->url, (long long)since);
         request.url = text_string(&url);
-        done = outbound_perform(&request, &response, error)
-               && truth_add_lines(join, response.body.data, &since, out, error);
+        is_read = outbound_perform(&request, &response, error)
+                  && truth_add_lines(join, response.body.data, &since, out, error);
         outbound_response_finish(&response);
-    } while (done && since > before);
-    return done;
+    } while (is_read && since > before);
+    return is_read;
 }
 
 /* Adds simserve's records of the attempt with this nonce to *out, which the caller has created. */
@@ -171,15 +171,15 @@ static inline bool truth_read(const char *url, const struct cell_result *result,
 {
     struct truth_join join = { .url = url, .nonce = nonce };
     struct request_records records = { 0 };
-    bool done;
+    bool is_read;
 
     if (!request_records_unpack(result->records, result->records_length, &records, error))
         return false;
     join.start_ns = records.origin_ns;
     join.end_ns = records.origin_ns + (int64_t)(result->measurement.window_s * 1e9);
     join.sends = truth_sends(&records, &join.count);
-    done = truth_read_pages(&join, out, error);
+    is_read = truth_read_pages(&join, out, error);
     free(join.sends);
     request_records_finish(&records);
-    return done;
+    return is_read;
 }

@@ -114,7 +114,7 @@ static void a_file_that_others_can_read_is_refused(void **state)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-static void a_file_that_no_login_wrote_is_refused(void **state)
+static void a_file_that_is_no_json_object_is_refused(void **state)
 {
     static const char *const contents[] = { "", "[]", "\"text\"", "{", "1", "{}{}" };
     char path[128];
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
         cmocka_unit_test(a_stored_key_is_read_for_no_other_server),
         cmocka_unit_test(a_file_that_others_can_read_is_refused),
-        cmocka_unit_test(a_file_that_no_login_wrote_is_refused),
+        cmocka_unit_test(a_file_that_is_no_json_object_is_refused),
         cmocka_unit_test(a_key_is_forgotten),
         cmocka_unit_test(an_empty_key_replaces_a_stored_one),
         cmocka_unit_test(addresses_that_cannot_be_called_are_refused),

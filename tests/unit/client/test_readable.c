@@ -74,7 +74,7 @@ static void never_splits_a_character(void **state)
     assert_int_equal(display_width_fit(text, strlen(text), 99), 7);
 }
 
-static void sentences_that_were_wrapped_elsewhere_are_wrapped_anew(void **state)
+static void a_terminal_rejoins_sentences_that_were_wrapped_for_another_width(void **state)
 {
     static const char start[] =
         "Saturated at: the smallest load that gives 95 % of what the server";
@@ -141,7 +141,7 @@ static void json_escapes_what_a_terminal_interprets(void **state)
                         "{\"name\":\"\\u001B[2J\\u009b\\u007f\\u202e\\udb40\\udc41\xc3\xa4\"}\n");
 }
 
-static void a_pipe_gets_the_text_as_it_is(void **state)
+static void a_pipe_gets_headings_and_tables_as_markdown(void **state)
 {
     (void)state;
     assert_shown(&a_pipe, "# Report\n\n| a | b |\n| - | -: |\n| x | 1 |",
@@ -174,7 +174,7 @@ static void columns_of_words_are_wrapped_to_the_width(void **state)
     assert_non_null(strstr(text_string(&out), "refused"));
 }
 
-static void columns_of_numbers_are_split_into_blocks_with_the_first_column(void **state)
+static void a_table_of_numbers_is_split_into_blocks_that_repeat_the_first_column(void **state)
 {
     struct grid *grid = grid_create();
     TEXT_AUTO out = { 0 };
@@ -196,7 +196,7 @@ static void columns_of_numbers_are_split_into_blocks_with_the_first_column(void 
     assert_non_null(strstr(text_string(&out), "1011"));
 }
 
-static void headings_of_numbers_are_wrapped_where_the_table_is_too_wide(void **state)
+static void headings_above_numbers_are_wrapped_where_the_table_is_too_wide(void **state)
 {
     static const char table[] = "| users | TTFT p50 | TTFT p99 | ITL p50 | E2E p99 |\n"
                                 "| ----: | -------: | -------: | ------: | ------: |\n"
@@ -240,7 +240,7 @@ static void an_id_stays_whole_and_the_last_column_of_words_gets_the_rest(void **
     assert_non_null(strstr(text_string(&out), sentence));
 }
 
-static void long_lines_wrap_between_words_with_a_hanging_indent(void **state)
+static void long_lines_wrap_between_words_and_list_items_have_a_hanging_indent(void **state)
 {
     (void)state;
     assert_shown(&narrow, "Page: http://127.0.0.1/compare?a=run_4bk0kp4magt871tjzk9qhvtvcp end\n",
@@ -254,17 +254,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_the_columns_of_wide_and_of_combining_characters),
         cmocka_unit_test(never_splits_a_character),
-        cmocka_unit_test(sentences_that_were_wrapped_elsewhere_are_wrapped_anew),
+        cmocka_unit_test(a_terminal_rejoins_sentences_that_were_wrapped_for_another_width),
         cmocka_unit_test(nothing_that_a_terminal_interprets_is_shown),
         cmocka_unit_test(json_escapes_what_a_terminal_interprets),
-        cmocka_unit_test(a_pipe_gets_the_text_as_it_is),
+        cmocka_unit_test(a_pipe_gets_headings_and_tables_as_markdown),
         cmocka_unit_test(a_terminal_gets_aligned_columns),
         cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
-        cmocka_unit_test(columns_of_numbers_are_split_into_blocks_with_the_first_column),
-        cmocka_unit_test(headings_of_numbers_are_wrapped_where_the_table_is_too_wide),
+        cmocka_unit_test(a_table_of_numbers_is_split_into_blocks_that_repeat_the_first_column),
+        cmocka_unit_test(headings_above_numbers_are_wrapped_where_the_table_is_too_wide),
         cmocka_unit_test(rows_with_too_few_or_too_many_cells_are_filled_up_or_cut_off),
         cmocka_unit_test(an_id_stays_whole_and_the_last_column_of_words_gets_the_rest),
-        cmocka_unit_test(long_lines_wrap_between_words_with_a_hanging_indent),
+        cmocka_unit_test(long_lines_wrap_between_words_and_list_items_have_a_hanging_indent),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -98,8 +98,8 @@ static double generated_with(const double seconds[2][2])
     return generated(&censuses[0], &censuses[1]);
 }
 
-/* By their tokens alone, the two instances are the same in both cases. */
-static void instances_are_distinguished_by_all_counters(void **state)
+/* The tokens are the same in both cases: only the seconds show that one instance restarted. */
+static void instances_are_distinguished_not_only_by_their_tokens(void **state)
 {
     const double same[2][2] = { { 20, 26 }, { 22, 28 } };
     const double restarted[2][2] = { { 20, 26 }, { 22, 23 } };
@@ -151,7 +151,7 @@ int main(void)
         cmocka_unit_test(adds_up_the_counters_of_all_instances),
         cmocka_unit_test(instances_unused_at_the_first_census_are_added_up_too),
         cmocka_unit_test(the_growth_is_not_known_if_the_instances_changed),
-        cmocka_unit_test(instances_are_distinguished_by_all_counters),
+        cmocka_unit_test(instances_are_distinguished_not_only_by_their_tokens),
         cmocka_unit_test(a_census_during_which_an_instance_worked_is_incomplete),
         cmocka_unit_test(the_growth_is_not_known_while_instances_are_busy),
     };

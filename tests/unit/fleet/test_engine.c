@@ -137,7 +137,7 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
 }
 
 /* `transformers serve` and others load a model when a request names it. */
-static void a_named_model_that_answers_exists_whatever_the_list_says(void **state)
+static void a_named_model_that_answers_exists_if_the_list_is_empty_or_unreadable(void **state)
 {
 #define COMPLETION "{\"choices\":[{\"text\":\"a\"}]}"
     static const struct canned_answer empty[] = { { "/v1/models", .body = "{\"data\":[]}" },
@@ -324,7 +324,7 @@ static void knows_llama_cpp_python_without_a_context(void **state)
     assert_int_equal(f.report.models[0].context_tokens, 0);
 }
 
-static void calls_any_other_server_openai_compatible(void **state)
+static void any_other_server_is_reported_as_openai_compatible(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models",
@@ -372,7 +372,7 @@ static void reports_the_class_of_failure_of_the_models_list(void **state)
     assert_int_equal(f.error.kind, ERROR_UPSTREAM);
 }
 
-static void skips_ids_that_cannot_be_names_and_lists_the_endpoints_model_last_if_full(void **state)
+static void a_full_report_lists_the_endpoints_model_and_no_id_that_cannot_be_a_name(void **state)
 {
     struct canned_answer answers[] = { { "/v1/models" }, { NULL } };
     TEXT_AUTO body = { 0 };
@@ -470,7 +470,7 @@ int main(void)
         cmocka_unit_test(reads_what_simserve_reports_as_vllm),
         cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
-        cmocka_unit_test(a_named_model_that_answers_exists_whatever_the_list_says),
+        cmocka_unit_test(a_named_model_that_answers_exists_if_the_list_is_empty_or_unreadable),
         cmocka_unit_test(a_models_list_may_be_a_bare_array),
         cmocka_unit_test(recognizes_sglang_and_omits_its_api_key),
         cmocka_unit_test(reports_the_context_of_one_slot_for_llama_cpp),
@@ -478,9 +478,9 @@ int main(void)
         cmocka_unit_test(prefers_the_context_that_ollama_runs_the_model_with),
         cmocka_unit_test(knows_tgi_without_a_models_list),
         cmocka_unit_test(knows_llama_cpp_python_without_a_context),
-        cmocka_unit_test(calls_any_other_server_openai_compatible),
+        cmocka_unit_test(any_other_server_is_reported_as_openai_compatible),
         cmocka_unit_test(reports_the_class_of_failure_of_the_models_list),
-        cmocka_unit_test(skips_ids_that_cannot_be_names_and_lists_the_endpoints_model_last_if_full),
+        cmocka_unit_test(a_full_report_lists_the_endpoints_model_and_no_id_that_cannot_be_a_name),
         cmocka_unit_test(picks_the_facts_of_the_deployments_model),
         cmocka_unit_test(sends_the_credential_and_does_not_show_it_in_an_error),
     };

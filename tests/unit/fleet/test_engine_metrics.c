@@ -106,7 +106,7 @@ static void a_counter_that_appears_grew_from_zero(void **state)
     assert_null(json_object_get(between, "prefix_hit_rate"));
 }
 
-static void a_counter_that_disappears_shows_another_process(void **state)
+static void a_counter_above_zero_that_disappears_shows_another_process(void **state)
 {
     const struct engine_metrics_snapshot all = busy_for(100), more = busy_for(104);
     struct engine_metrics_snapshot fewer = all;
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test(reports_no_means_for_an_interval_without_requests),
         cmocka_unit_test(reports_a_restart_instead_of_rates),
         cmocka_unit_test(a_counter_that_appears_grew_from_zero),
-        cmocka_unit_test(a_counter_that_disappears_shows_another_process),
+        cmocka_unit_test(a_counter_above_zero_that_disappears_shows_another_process),
         cmocka_unit_test(writes_the_reported_figures_under_our_names),
         cmocka_unit_test(scrapes_a_server_or_reports_why_not),
         cmocka_unit_test(agrees_with_what_a_client_received),

@@ -289,7 +289,7 @@ static void a_sum_that_overflows_is_not_a_figure(void **state)
     NEAR(m.requests_waiting, 3);
 }
 
-static void other_names_and_impossible_values_give_no_figure(void **state)
+static void unknown_names_and_impossible_values_give_no_figure(void **state)
 {
     static const char text[] =
         "node_cpu_seconds_total{cpu=\"0\"} 5\nvllm:num_requests_running NaN\n"
@@ -318,7 +318,7 @@ int main(void)
         cmocka_unit_test(reads_sglangs_speculation_from_its_gauges),
         cmocka_unit_test(reads_an_exporter_of_ollama),
         cmocka_unit_test(a_sum_that_overflows_is_not_a_figure),
-        cmocka_unit_test(other_names_and_impossible_values_give_no_figure),
+        cmocka_unit_test(unknown_names_and_impossible_values_give_no_figure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static struct metrics_page read_page(const char *text)
     return page;
 }
 
-static void keeps_every_series_as_the_server_writes_it(void **state)
+static void keeps_names_and_labels_as_the_server_writes_them(void **state)
 {
     struct metrics_page page =
         read_page("# TYPE a gauge\na{x=\"1\",y=\"2\"} 7\na 8\nnot a sample\nb -0.5\n");
@@ -90,7 +90,7 @@ static void reads_a_bounded_number_of_series(void **state)
     metrics_page_finish(&page);
 }
 
-static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
+static void reports_how_many_series_exceed_which_limit(void **state)
 {
     TEXT_AUTO sentence = { 0 };
 
@@ -103,7 +103,7 @@ static void reports_the_series_that_are_not_stored_and_the_limit(void **state)
                         "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
-static void each_histogram_of_a_figure_is_also_read_into_that_figure(void **state)
+static void metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure(void **state)
 {
     static const char *const figures[] = { "ttft_count", "itl_count", "e2e_count", "queue_count" };
 
@@ -132,12 +132,12 @@ static void each_histogram_of_a_figure_is_also_read_into_that_figure(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_every_series_as_the_server_writes_it),
+        cmocka_unit_test(keeps_names_and_labels_as_the_server_writes_them),
         cmocka_unit_test(recognizes_counters),
         cmocka_unit_test(skips_values_that_are_not_finite),
         cmocka_unit_test(reads_a_bounded_number_of_series),
-        cmocka_unit_test(reports_the_series_that_are_not_stored_and_the_limit),
-        cmocka_unit_test(each_histogram_of_a_figure_is_also_read_into_that_figure),
+        cmocka_unit_test(reports_how_many_series_exceed_which_limit),
+        cmocka_unit_test(metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static double gap_s(int64_t every_ms, int64_t missing_ms)
     return gap_s;
 }
 
-static void scrapes_that_are_missing_are_a_gap(void **state)
+static void a_gap_lasts_at_least_3_s(void **state)
 {
     (void)state;
     assert_float_equal(gap_s(500, 0), 0, 0);
@@ -42,7 +42,7 @@ static void scrapes_that_are_missing_are_a_gap(void **state)
     assert_float_equal(gap_s(500, 12000), 12, 1e-9); /* the gap lasts until the window's end */
 }
 
-static void scrapes_that_are_always_slow_are_no_gap(void **state)
+static void a_few_usual_intervals_without_scrapes_are_no_gap(void **state)
 {
     (void)state;
     assert_float_equal(gap_s(2000, 4000), 0, 0);
@@ -51,8 +51,8 @@ static void scrapes_that_are_always_slow_are_no_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scrapes_that_are_missing_are_a_gap),
-        cmocka_unit_test(scrapes_that_are_always_slow_are_no_gap),
+        cmocka_unit_test(a_gap_lasts_at_least_3_s),
+        cmocka_unit_test(a_few_usual_intervals_without_scrapes_are_no_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

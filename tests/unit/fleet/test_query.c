@@ -322,7 +322,7 @@ static void refuses_answers_that_are_not_completions(void **state)
     }
 }
 
-static void calls_a_complete_answer_without_content_empty(void **state)
+static void a_complete_answer_without_content_fails_as_empty(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .type = "text/event-stream",
@@ -341,7 +341,7 @@ static void calls_a_complete_answer_without_content_empty(void **state)
     finish(&f);
 }
 
-static void repeats_without_the_fields_that_a_strict_server_does_not_know(void **state)
+static void repeats_a_request_without_the_fields_that_the_server_refuses(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .when = "stream_options", .status = 422,
@@ -363,7 +363,7 @@ static void repeats_without_the_fields_that_a_strict_server_does_not_know(void *
     finish(&f);
 }
 
-static void keeps_the_limit_under_the_name_that_a_server_accepts(void **state)
+static void keeps_the_token_limit_under_the_name_that_the_server_accepts(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .when = "\"max_tokens\"", .status = 400,
@@ -382,7 +382,7 @@ static void keeps_the_limit_under_the_name_that_a_server_accepts(void **state)
     finish(&f);
 }
 
-static void does_not_repeat_other_refusals(void **state)
+static void does_not_repeat_a_request_that_is_refused_for_another_reason(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .status = 400,
@@ -567,12 +567,12 @@ int main(void)
         cmocka_unit_test(never_passes_on_half_a_character),
         cmocka_unit_test(reads_an_answer_that_is_not_streamed),
         cmocka_unit_test(refuses_answers_that_are_not_completions),
-        cmocka_unit_test(calls_a_complete_answer_without_content_empty),
-        cmocka_unit_test(repeats_without_the_fields_that_a_strict_server_does_not_know),
+        cmocka_unit_test(a_complete_answer_without_content_fails_as_empty),
+        cmocka_unit_test(repeats_a_request_without_the_fields_that_the_server_refuses),
         cmocka_unit_test(hides_the_secret_in_an_answer_however_it_is_split),
         cmocka_unit_test(hides_the_secret_in_errors),
-        cmocka_unit_test(keeps_the_limit_under_the_name_that_a_server_accepts),
-        cmocka_unit_test(does_not_repeat_other_refusals),
+        cmocka_unit_test(keeps_the_token_limit_under_the_name_that_the_server_accepts),
+        cmocka_unit_test(does_not_repeat_a_request_that_is_refused_for_another_reason),
         cmocka_unit_test(sends_the_requested_parameters),
         cmocka_unit_test(bounds_the_text_it_keeps),
         cmocka_unit_test(reports_that_nothing_listens_on_the_port),

@@ -49,7 +49,7 @@ static void one_extra_request_is_foreign(void **state)
     assert_string_equal(text_string(&words), "1 request");
 }
 
-/* A request of another client that was broken off adds to the counter of tokens only. */
+/* If another client breaks off a request, only the counters of tokens grow. */
 static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void a_label_set_that_appears_meanwhile_counts_in_full(void **state)
     assert_true(counts.counts[COUNT_REQUESTS].foreign == 2);
 }
 
-static void far_fewer_requests_than_ours_are_a_shortfall(void **state)
+static void far_fewer_requests_or_output_tokens_than_ours_are_a_shortfall(void **state)
 {
     (void)state;
     assert_true(with_excess(-50, -50000, -800).is_shortfall);
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
         cmocka_unit_test(a_counter_that_appears_meanwhile_began_at_zero),
         cmocka_unit_test(a_label_set_that_appears_meanwhile_counts_in_full),
-        cmocka_unit_test(far_fewer_requests_than_ours_are_a_shortfall),
+        cmocka_unit_test(far_fewer_requests_or_output_tokens_than_ours_are_a_shortfall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "fleet/scrape_schedule.h"
 
-static void each_is_due_at_its_interval_without_drift(void **state)
+static void a_deployment_is_due_at_its_interval_without_drift(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct schedule_row due;
@@ -72,7 +72,7 @@ static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_due_at_its_interval_without_drift),
+        cmocka_unit_test(a_deployment_is_due_at_its_interval_without_drift),
         cmocka_unit_test(a_busy_deployment_is_never_due),
         cmocka_unit_test(keeps_the_times_of_remaining_deployments_and_forgets_the_rest),
     };

@@ -271,7 +271,7 @@ static void scrapes_new_targets_when_it_is_woken(void **state)
     canned_stop(&server);
 }
 
-static void stops_scraping_deployments_with_interval_zero_or_retired(void **state)
+static void stops_scraping_a_deployment_that_is_retired_or_has_interval_zero(void **state)
 {
     struct fixture *f = *state;
     struct canned_server server;
@@ -354,8 +354,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_new_targets_when_it_is_woken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stops_scraping_deployments_with_interval_zero_or_retired,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            stops_scraping_a_deployment_that_is_retired_or_has_interval_zero, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,

@@ -68,7 +68,7 @@ static bool finds_endpoint(struct fixture *f)
     return secret_access_endpoint(&f->access, &f->deployment, &f->endpoint, &f->error);
 }
 
-static void assert_unsent(struct fixture *f, enum error_kind kind, const char *because)
+static void assert_refused(struct fixture *f, enum error_kind kind, const char *because)
 {
     assert_false(finds_endpoint(f));
     assert_string_equal(f->endpoint.bearer, "");
@@ -98,16 +98,16 @@ static void reads_a_secret_only_for_an_origin_it_is_bound_to(void **state)
                                           "https://example.com:8443" };
     struct fixture *f = *state;
 
-    assert_unsent(f, ERROR_FORBIDDEN,
-                  "LAB is not bound to " HERE ": an admin allows it with secret_bind "
-                  "{\"secret\": \"LAB\", \"origin\": \"" HERE "\"}");
+    assert_refused(f, ERROR_FORBIDDEN,
+                   "LAB is not bound to " HERE ": an admin allows it with secret_bind "
+                   "{\"secret\": \"LAB\", \"origin\": \"" HERE "\"}");
     assert_true(bind_to(f, "https://Model.Example.com:8443/v1", true));
     assert_true(finds_endpoint(f));
     assert_string_equal(f->endpoint.bearer, "s3cret-value");
     assert_string_equal(f->endpoint.url, HERE "/v2");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         snprintf(f->deployment.url, sizeof f->deployment.url, "%s", others[i]);
-        assert_unsent(f, ERROR_FORBIDDEN, others[i]);
+        assert_refused(f, ERROR_FORBIDDEN, others[i]);
     }
 }
 
@@ -119,7 +119,7 @@ static void reads_no_secret_once_its_binding_is_gone(void **state)
     assert_false(bind_to(f, HERE, true)); /* it was bound already */
     assert_true(finds_endpoint(f));
     assert_true(bind_to(f, HERE, false));
-    assert_unsent(f, ERROR_FORBIDDEN, "is not bound");
+    assert_refused(f, ERROR_FORBIDDEN, "is not bound");
     f->deployment.secret[0] = '\0';
     assert_true(finds_endpoint(f)); /* a deployment without a secret */
 }
@@ -130,15 +130,15 @@ static void a_file_of_origins_replaces_the_bindings_of_a_secret(void **state)
 
     assert_true(bind_to(f, HERE, true));
     write_origins(f, "https://elsewhere.example.com\n");
-    assert_unsent(f, ERROR_FORBIDDEN, "the file LAB.origins in the secrets folder lists all");
+    assert_refused(f, ERROR_FORBIDDEN, "the file LAB.origins in the secrets folder lists all");
     assert_false(bind_to(f, "https://third.example.com", true));
     assert_non_null(strstr(f->error.message, "change it there"));
     write_origins(f, "https://elsewhere.example.com\n" HERE "\n");
     assert_true(finds_endpoint(f));
     write_origins(f, "*\n");
-    assert_unsent(f, ERROR_INVALID, "line 1, is not an origin");
+    assert_refused(f, ERROR_INVALID, "line 1, is not an origin");
     write_origins(f, "");
-    assert_unsent(f, ERROR_FORBIDDEN, "the file LAB.origins");
+    assert_refused(f, ERROR_FORBIDDEN, "the file LAB.origins");
 }
 
 static void a_bound_secret_without_a_value_is_not_found(void **state)
@@ -147,7 +147,7 @@ static void a_bound_secret_without_a_value_is_not_found(void **state)
 
     assert_true(bind_to(f, HERE, true));
     unsetenv("OPSBRAIN_SECRET_LAB");
-    assert_unsent(f, ERROR_NOT_FOUND, "OPSBRAIN_SECRET_LAB");
+    assert_refused(f, ERROR_NOT_FOUND, "OPSBRAIN_SECRET_LAB");
 }
 
 /* ---- The list of servers ---- */

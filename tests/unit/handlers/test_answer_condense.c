@@ -79,7 +79,7 @@ static void names_foreign_texts_in_the_first_member(void **state)
     expect_condensed("{\"speed\":1,\"text\":\"\"}", "{\"speed\":1,\"text\":\"\"}");
 }
 
-static void shows_less_of_the_rows_of_a_list(void **state)
+static void drops_details_and_from_the_rows_of_a_list_also_the_plan(void **state)
 {
     (void)state;
     expect_condensed("{\"row\":{\"id\":\"a\",\"plan\":{\"window_s\":5},\"digest\":\"d\"}}",
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(drops_null_and_empty_sparse_members),
         cmocka_unit_test(rounds_to_five_digits_or_to_an_integer),
         cmocka_unit_test(names_foreign_texts_in_the_first_member),
-        cmocka_unit_test(shows_less_of_the_rows_of_a_list),
+        cmocka_unit_test(drops_details_and_from_the_rows_of_a_list_also_the_plan),
         cmocka_unit_test(drops_members_at_their_default),
         cmocka_unit_test(shows_everything_in_detail),
     };

@@ -33,7 +33,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void check_shown(const struct note *note, json_t *others, const char *expected)
+static void check_shown_take(const struct note *note, json_t *others, const char *expected)
 {
     json_auto_t *shown = answer_row_take(fields, note, others);
     char *written = json_dumps(shown, JSON_COMPACT);
@@ -58,11 +58,11 @@ static void shows_members_and_further_values_in_the_order_of_the_fields(void **s
     };
 
     (void)state;
-    check_shown(&note, json_pack("{s:s, s:s}", "unknown", "dropped", "state", "done"),
-                "{\"number\":9223372036854775807,\"name\":\"anne\",\"state\":\"done\","
-                "\"weight\":0.5,\"chips\":2,\"region\":\"eu\",\"remark\":\"late\","
-                "\"labels\":{\"a\":\"b\"},\"plan\":{\"users\":[1]},"
-                "\"seen_at\":\"1970-01-01T00:00:01Z\"}");
+    check_shown_take(&note, json_pack("{s:s, s:s}", "unknown", "dropped", "state", "done"),
+                     "{\"number\":9223372036854775807,\"name\":\"anne\",\"state\":\"done\","
+                     "\"weight\":0.5,\"chips\":2,\"region\":\"eu\",\"remark\":\"late\","
+                     "\"labels\":{\"a\":\"b\"},\"plan\":{\"users\":[1]},"
+                     "\"seen_at\":\"1970-01-01T00:00:01Z\"}");
 }
 
 static void shows_empty_values_as_null_where_the_field_allows_null(void **state)
@@ -71,9 +71,9 @@ static void shows_empty_values_as_null_where_the_field_allows_null(void **state)
     struct note note = { .remark = remark, .plan = plan };
 
     (void)state;
-    check_shown(&note, NULL,
-                "{\"number\":0,\"name\":\"\",\"weight\":0.0,\"chips\":null,\"region\":null,"
-                "\"remark\":null,\"labels\":{},\"plan\":{},\"seen_at\":null}");
+    check_shown_take(&note, NULL,
+                     "{\"number\":0,\"name\":\"\",\"weight\":0.0,\"chips\":null,\"region\":null,"
+                     "\"remark\":null,\"labels\":{},\"plan\":{},\"seen_at\":null}");
 }
 
 int main(void)

@@ -45,29 +45,29 @@ static bool is_argument(const char *word)
 
 /* Counts the words that begin as the name of a tool does, with "run_" for example; each must be the
  * name of a tool or of an argument. */
-static size_t tools_named(const char *text)
+static size_t count_words_like_tools(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
-    size_t named = 0;
+    size_t count = 0;
 
     for (size_t length; *text != '\0'; text += length > 0 ? length : 1) {
         char word[64] = "";
-        size_t subject;
+        size_t prefix_length;
 
         length = strspn(text, letters);
         if (length == 0 || length >= sizeof word)
             continue;
         memcpy(word, text, length);
-        subject = strcspn(word, "_") + 1;
-        for (size_t i = 0; word[subject - 1] == '_' && tools[i] != NULL; i++)
-            if (strncmp(word, tools[i]->name, subject) == 0) {
+        prefix_length = strcspn(word, "_") + 1;
+        for (size_t i = 0; word[prefix_length - 1] == '_' && tools[i] != NULL; i++)
+            if (strncmp(word, tools[i]->name, prefix_length) == 0) {
                 if (tool_find(word) == NULL && !is_argument(word))
                     fail_msg("the text names %s, which is neither a tool nor an argument", word);
-                named++;
+                count++;
                 break;
             }
     }
-    return named;
+    return count;
 }
 
 static void prompts_are_sorted_and_name_only_tools_that_exist(void **state)
@@ -86,8 +86,8 @@ static void prompts_are_sorted_and_name_only_tools_that_exist(void **state)
                             : "{\"deployment\":\"demo\"}"))
             fail_msg("%s: %s", prompts[i]->name, world->error.message);
         world_says(world, "demo");
-        assert_true(tools_named(text_string(&world->text)) >= 3);
-        assert_true(tools_named(prompts[i]->help) == 0);
+        assert_true(count_words_like_tools(text_string(&world->text)) >= 3);
+        assert_true(count_words_like_tools(prompts[i]->help) == 0);
     }
 }
 

@@ -41,7 +41,7 @@ static json_t *parse(const char *json)
     return value;
 }
 
-static void expect_unfolded(const char *written, const char *meant)
+static void expect_meaning(const char *written, const char *meant)
 {
     json_auto_t *given = parse(written), *wanted = parse(meant), *out = NULL;
     struct error error = { 0 };
@@ -68,17 +68,17 @@ static void expect_refused(const char *written, const char *sentence)
 static void options_become_arguments(void **state)
 {
     (void)state;
-    expect_unfolded(
+    expect_meaning(
         "{\"options\":[\"window_s=10\",\"seed = 4\",\"api=chat\",\"natural=True\","
         "\"rates=0.5, 2\",\"stop=a b, c\",\"users=4,8\",\"deployment=lab=1\"]}",
         "{\"window_s\":10,\"seed\":4,\"api\":\"chat\",\"natural\":true,\"rates\":[0.5,2],"
         "\"stop\":[\"a b\",\"c\"],\"users\":[4,8],\"deployment\":\"lab=1\"}");
-    expect_unfolded("{\"options\":[\"rates=[1,2]\",\"stop=[\\\"a,b\\\"]\"]}",
-                    "{\"rates\":[1,2],\"stop\":[\"a,b\"],\"users\":[1]}");
-    expect_unfolded("{\"window_s\":10,\"options\":[\"window_s=10\"]}",
-                    "{\"window_s\":10,\"users\":[1]}");
-    expect_unfolded("{\"window_s\":10}", "{\"window_s\":10,\"users\":[1]}");
-    expect_unfolded("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
+    expect_meaning("{\"options\":[\"rates=[1,2]\",\"stop=[\\\"a,b\\\"]\"]}",
+                   "{\"rates\":[1,2],\"stop\":[\"a,b\"],\"users\":[1]}");
+    expect_meaning("{\"window_s\":10,\"options\":[\"window_s=10\"]}",
+                   "{\"window_s\":10,\"users\":[1]}");
+    expect_meaning("{\"window_s\":10}", "{\"window_s\":10,\"users\":[1]}");
+    expect_meaning("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
 }
 
 static void refuses_wrong_options_and_says_what_is_right(void **state)
@@ -112,35 +112,35 @@ static void refuses_wrong_options_and_says_what_is_right(void **state)
         "window_s, seed, api, natural, rates, stop");
 }
 
-static void empty_values_count_as_omitted(void **state)
+static void empty_values_without_a_meaning_count_as_omitted(void **state)
 {
     (void)state;
-    expect_unfolded("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
-                    "\"api\":\"\",\"natural\":\"\",\"rates\":\"\",\"stop\":null,\"options\":[]}",
-                    "{\"users\":[1]}");
-    expect_unfolded("{\"options\":\"\",\"deployment\":null}", "{\"users\":[1]}");
-    expect_unfolded("{\"options\":[\"seed=\",\"stop=\"]}", "{\"users\":[1]}");
-    expect_unfolded("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
+    expect_meaning("{\"deployment\":\"\",\"users\":[],\"labels\":[],\"window_s\":\"\",\"seed\":[],"
+                   "\"api\":\"\",\"natural\":\"\",\"rates\":\"\",\"stop\":null,\"options\":[]}",
+                   "{\"users\":[1]}");
+    expect_meaning("{\"options\":\"\",\"deployment\":null}", "{\"users\":[1]}");
+    expect_meaning("{\"options\":[\"seed=\",\"stop=\"]}", "{\"users\":[1]}");
+    expect_meaning("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
 static void meaningful_values_stay_even_if_empty_zero_or_false(void **state)
 {
     (void)state;
-    expect_unfolded("{\"model\":\"\",\"labels\":{}}",
-                    "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
-    expect_unfolded("{\"options\":[\"model=\",\"labels=\"]}",
-                    "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
-    expect_unfolded("{\"natural\":false,\"seed\":0}",
-                    "{\"natural\":false,\"seed\":0,\"users\":[1]}");
+    expect_meaning("{\"model\":\"\",\"labels\":{}}",
+                   "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
+    expect_meaning("{\"options\":[\"model=\",\"labels=\"]}",
+                   "{\"model\":\"\",\"labels\":{},\"users\":[1]}");
+    expect_meaning("{\"natural\":false,\"seed\":0}",
+                   "{\"natural\":false,\"seed\":0,\"users\":[1]}");
 }
 
 static void maps_may_be_written_as_lists(void **state)
 {
     (void)state;
-    expect_unfolded("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
-                    "{\"labels\":{\"team\":\"search\",\"tier\":\"a=b\"},\"users\":[1]}");
-    expect_unfolded("{\"options\":[\"labels=team=search,tier=1\"]}",
-                    "{\"labels\":{\"team\":\"search\",\"tier\":\"1\"},\"users\":[1]}");
+    expect_meaning("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
+                   "{\"labels\":{\"team\":\"search\",\"tier\":\"a=b\"},\"users\":[1]}");
+    expect_meaning("{\"options\":[\"labels=team=search,tier=1\"]}",
+                   "{\"labels\":{\"team\":\"search\",\"tier\":\"1\"},\"users\":[1]}");
     expect_refused(
         "{\"labels\":[\"team\"]}",
         "\"labels\"[0] is \"team\": each entry is a text name=value, such as \"team=search\"");
@@ -151,7 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_become_arguments),
         cmocka_unit_test(refuses_wrong_options_and_says_what_is_right),
-        cmocka_unit_test(empty_values_count_as_omitted),
+        cmocka_unit_test(empty_values_without_a_meaning_count_as_omitted),
         cmocka_unit_test(meaningful_values_stay_even_if_empty_zero_or_false),
         cmocka_unit_test(maps_may_be_written_as_lists),
     };

@@ -275,7 +275,7 @@ static void reads_sweep_run_report_and_job(void **state)
     world_says(world, "simserve/toy");
 }
 
-static void writes_a_header_and_a_line_for_each_cell(void **state)
+static void cells_csv_has_a_header_and_a_line_for_each_cell(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -362,7 +362,7 @@ static void refuses_readers_without_the_role_of_the_resource(void **state)
     assert_string_equal(text_string(&world->text), "secret");
 }
 
-/* The text has details for which tools/list has no room. */
+/* These resources have details for which tools/list has no room. */
 static void explains_the_arguments_of_every_tool(void **state)
 {
     struct world *world = *state;
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test(reads_a_deployment_but_not_its_metrics_without_its_server),
         cmocka_unit_test(reads_the_current_metrics_of_a_server),
         cmocka_unit_test(reads_sweep_run_report_and_job),
-        cmocka_unit_test(writes_a_header_and_a_line_for_each_cell),
+        cmocka_unit_test(cells_csv_has_a_header_and_a_line_for_each_cell),
         cmocka_unit_test(the_guide_names_every_tool_and_resource),
         cmocka_unit_test(explains_the_members_of_every_answer),
         cmocka_unit_test(explains_the_arguments_of_every_tool),

@@ -53,9 +53,9 @@ static json_t *parse(const char *json)
     return value;
 }
 
-static void expect_schema(json_t *schema_take, const char *expected)
+static void expect_schema_take(json_t *schema, const char *expected)
 {
-    json_auto_t *given = schema_take, *wanted = parse(expected);
+    json_auto_t *given = schema, *wanted = parse(expected);
 
     if (!json_equal(given, wanted))
         print_error("%s\n", json_write(given));
@@ -74,10 +74,10 @@ static void expect_refusal(const char *arguments, const char *sentence)
     assert_string_equal(error.message, sentence);
 }
 
-static void publishes_types_limits_choices_and_defaults(void **state)
+static void publishes_types_choices_defaults_and_the_maximum_of_a_number(void **state)
 {
     (void)state;
-    expect_schema(
+    expect_schema_take(
         tool_input_schema(&tool),
         "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"deployment\"],"
         "\"properties\":{"
@@ -102,8 +102,8 @@ static void publishes_types_limits_choices_and_defaults(void **state)
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;
-    expect_schema(tool_output_schema(&tool),
-                  "{\"type\":\"object\",\"required\":[\"count\",\"rows\"]}");
+    expect_schema_take(tool_output_schema(&tool),
+                       "{\"type\":\"object\",\"required\":[\"count\",\"rows\"]}");
 }
 
 static void checks_records_that_are_described_elsewhere(void **state)
@@ -275,7 +275,7 @@ static void publishes_a_given_schema_and_then_checks_no_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(publishes_types_limits_choices_and_defaults),
+        cmocka_unit_test(publishes_types_choices_defaults_and_the_maximum_of_a_number),
         cmocka_unit_test(publishes_the_members_that_answers_always_have),
         cmocka_unit_test(checks_records_that_are_described_elsewhere),
         cmocka_unit_test(fills_in_defaults_omits_null_and_turns_whole_numbers_into_integers),

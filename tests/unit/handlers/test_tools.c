@@ -35,7 +35,7 @@ static void check_help(const char *tool, const char *name, const char *help)
         fail_msg("%s: the help of %s is not a sentence", tool, name);
 }
 
-static void every_tool_has_a_title_help_sets_a_function_and_a_lower_case_name(void **state)
+static void every_tool_has_a_title_a_help_a_set_a_function_and_a_lower_case_name(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -80,8 +80,8 @@ static bool describes_record(const struct field *fields, const struct field *rec
     return false;
 }
 
-/* If `described_in` names a tool, that tool describes the record; otherwise, a member of the same
- * list does. */
+/* If `described_in` names a tool, that tool must describe the record; if it names a member, one of
+ * `fields` must. */
 static void check_references(const struct tool *tool, const struct field *fields)
 {
     for (const struct field *field = fields; field != NULL && field->name != NULL; field++) {
@@ -128,7 +128,7 @@ static void describes_every_argument_somewhere(void **state)
     }
 }
 
-static void published_defaults_pass_the_check_of_arguments(void **state)
+static void defaults_pass_the_check_of_arguments_and_are_published_unless_rare(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -206,9 +206,9 @@ static json_t *make_value(const struct param *param, int number)
     return param->type == VALUE_TEXTS ? json_pack("[s, s]", "a", "b") : json_string("chats");
 }
 
-/* bench/plan reads and writes the same parameters as the tools, each in its own member of the
- * plan. */
-static void plans_contain_each_parameter_of_the_tools_and_no_other(void **state)
+/* bench/plan reads and writes each parameter of the plan that the tools have, in a member of its
+ * own. */
+static void plans_contain_each_plan_parameter_of_the_tools_and_no_other(void **state)
 {
     static const char *const names[] = { "sweep_plan", "sweep_start" };
 
@@ -272,9 +272,9 @@ static void instructions_name_only_tools_that_exist(void **state)
         if (length > 0 && length < sizeof word) {
             memcpy(word, at, length);
             for (size_t i = 0; tools[i] != NULL; i++) {
-                size_t subject = strcspn(tools[i]->name, "_") + 1;
+                size_t prefix_length = strcspn(tools[i]->name, "_") + 1;
 
-                if (strncmp(word, tools[i]->name, subject) != 0)
+                if (strncmp(word, tools[i]->name, prefix_length) != 0)
                     continue;
                 if (is_argument(word))
                     continue;
@@ -293,14 +293,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_tools_in_order_of_name),
-        cmocka_unit_test(every_tool_has_a_title_help_sets_a_function_and_a_lower_case_name),
+        cmocka_unit_test(every_tool_has_a_title_a_help_a_set_a_function_and_a_lower_case_name),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
-        cmocka_unit_test(published_defaults_pass_the_check_of_arguments),
+        cmocka_unit_test(defaults_pass_the_check_of_arguments_and_are_published_unless_rare),
         cmocka_unit_test(exactly_the_tools_that_only_read_have_the_role_viewer),
         cmocka_unit_test(tools_with_an_open_world_may_wait),
-        cmocka_unit_test(plans_contain_each_parameter_of_the_tools_and_no_other),
+        cmocka_unit_test(plans_contain_each_plan_parameter_of_the_tools_and_no_other),
         cmocka_unit_test(plan_read_has_the_defaults_of_sweep_plan),
         cmocka_unit_test(instructions_name_only_tools_that_exist),
     };

@@ -179,7 +179,7 @@ static void continues_when_all_its_questions_are_answered(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void ignores_answers_that_were_not_requested_or_were_given_before(void **state)
+static void ignores_answers_to_unknown_and_to_answered_questions(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -409,7 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(continues_when_all_its_questions_are_answered),
-        cmocka_unit_test(ignores_answers_that_were_not_requested_or_were_given_before),
+        cmocka_unit_test(ignores_answers_to_unknown_and_to_answered_questions),
         cmocka_unit_test(an_answer_is_audited_and_a_too_long_answer_is_refused),
         cmocka_unit_test(many_jobs_wait_without_a_thread),
         cmocka_unit_test(a_restart_finds_the_questions_and_the_answers_that_came_meanwhile),

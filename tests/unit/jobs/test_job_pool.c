@@ -10,7 +10,7 @@
 /* Shared by a test and the functions of its jobs. */
 struct services {
     atomic_int running; /* "patient" and "sweep" jobs that run now */
-    atomic_int peak;    /* the most "sweep" jobs that ran at once */
+    atomic_int peak;    /* the most that `running` was when a "sweep" job began */
     atomic_int ended;   /* "sweep" jobs that ended */
     atomic_int changes; /* calls of the listener */
     atomic_bool go;     /* "patient" and "sweep" jobs may end */
@@ -59,7 +59,7 @@ static enum job_end run_vague(struct job_run *run, char **outcome, struct error 
     return 0;
 }
 
-/* Runs until it is asked to stop. */
+/* Runs until it is asked to stop, or until `go` is set. */
 static enum job_end run_patient(struct job_run *run, char **outcome, struct error *error)
 {
     struct services *services = run->services;

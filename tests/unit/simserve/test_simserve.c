@@ -187,8 +187,9 @@ static void streams_chat_as_vllm_does(void **state)
         stream(state, "/v1/chat/completions",
                "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":3,"
                "\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
-    const json_t *role = json_array_get(events, 0), *last = json_array_get(events, 4);
-    const json_t *usage = json_array_get(events, 5);
+    const json_t *role = json_array_get(events, 0), *finish = json_array_get(events, 4);
+    const json_t *usage_event = json_array_get(events, 5);
+    const json_t *usage = json_object_get(usage_event, "usage");
 
     assert_int_equal(json_array_size(events), 7); /* role, 3 contents, finish, usage, [DONE] */
     assert_string_equal(json_get_text(json_object_get(choice_of(role), "delta"), "role", ""),
@@ -199,10 +200,9 @@ static void streams_chat_as_vllm_does(void **state)
         assert_true(
             json_is_null(json_object_get(choice_of(json_array_get(events, i)), "finish_reason")));
     }
-    assert_string_equal(json_get_text(choice_of(last), "finish_reason", ""), "length");
+    assert_string_equal(json_get_text(choice_of(finish), "finish_reason", ""), "length");
     assert_string_equal(json_get_text(role, "object", ""), "chat.completion.chunk");
-    assert_int_equal(json_array_size(json_object_get(usage, "choices")), 0);
-    usage = json_object_get(usage, "usage");
+    assert_int_equal(json_array_size(json_object_get(usage_event, "choices")), 0);
     assert_int_equal(json_get_integer(usage, "prompt_tokens", 0), 11);
     assert_int_equal(json_get_integer(usage, "completion_tokens", 0), 3);
     assert_int_equal(json_get_integer(usage, "total_tokens", 0), 14);
@@ -247,7 +247,7 @@ static void omits_usage_unless_requested(void **state)
     assert_int_equal(i, 4);
 }
 
-static void answers_with_one_body_without_stream(void **state)
+static void answers_with_one_body_unless_a_stream_is_requested(void **state)
 {
     json_auto_t *chat = ask(
         state, "/v1/chat/completions",
@@ -299,7 +299,7 @@ static void writes_words_outside_ascii_if_configured(void **state)
     assert_int_equal(json_get_integer(counted, "count", 0), 30);
 }
 
-static void refuses_what_vllm_refuses(void **state)
+static void refuses_wrong_and_unsupported_requests(void **state)
 {
     static const char path[] = "/v1/completions";
 
@@ -382,7 +382,7 @@ static void sends_100_continue_if_expected(void **state)
     close(fd);
 }
 
-static void refuses_what_is_not_http_or_too_large(void **state)
+static void refuses_what_is_not_http_or_is_too_large(void **state)
 {
     ANSWER_AUTO nonsense = { 0 };
     ANSWER_AUTO large = { 0 };
@@ -508,15 +508,15 @@ int main(void)
         cmocka_unit_test(accepts_token_ids_and_counts_them_exactly),
         cmocka_unit_test(reports_usage_in_every_chunk_if_requested),
         cmocka_unit_test(omits_usage_unless_requested),
-        cmocka_unit_test(answers_with_one_body_without_stream),
+        cmocka_unit_test(answers_with_one_body_unless_a_stream_is_requested),
         cmocka_unit_test(ends_at_natural_tokens_or_min_tokens_unless_eos_is_ignored),
         cmocka_unit_test(writes_words_outside_ascii_if_configured),
-        cmocka_unit_test(refuses_what_vllm_refuses),
+        cmocka_unit_test(refuses_wrong_and_unsupported_requests),
         cmocka_unit_test(keeps_the_clients_request_id),
         cmocka_unit_test(reads_a_request_byte_by_byte),
         cmocka_unit_test(reads_a_chunked_body_with_a_trailer_and_continues_after_it),
         cmocka_unit_test(sends_100_continue_if_expected),
-        cmocka_unit_test(refuses_what_is_not_http_or_too_large),
+        cmocka_unit_test(refuses_what_is_not_http_or_is_too_large),
         cmocka_unit_test(accepts_a_body_of_almost_eight_mebibytes),
         cmocka_unit_test(answers_pipelined_streams_one_after_the_other),
         cmocka_unit_test(refuses_wrong_flags_with_a_sentence),

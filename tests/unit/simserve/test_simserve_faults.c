@@ -16,7 +16,8 @@
     "{\"messages\":[{\"role\":\"user\",\"content\":\"one two three four\"}],\"max_tokens\":8,"     \
     "\"ignore_eos\":true,\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
 
-/* What a client received for one streamed request with a fault, and the server's record of it. */
+/* The answer to one request for a stream, as a client received it, and the server's record of the
+ * request. */
 struct exchange {
     struct simserve *server;
     struct answer answer;

@@ -22,8 +22,8 @@ static void stop(struct simserve *server)
         assert_int_equal(simserve_stop(server), 0);
 }
 
-/* Opens a connection and sends a streamed request for `tokens` output tokens, whose prompt is the
- * `prompt_tokens` ids from first_id on. Returns the connection. */
+/* Opens a connection and sends a request, whose prompt is the `prompt_tokens` ids from first_id on,
+ * for a stream of `tokens` output tokens. Returns the connection. */
 static int begin(const struct simserve *server, const char *id, int prompt_tokens, int first_id,
                  int tokens)
 {
@@ -424,7 +424,7 @@ static void summarizes_a_window(void **state)
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
     assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
-                > 1); /* 2 ms are planned, but less than that follows a late chunk */
+                > 1); /* a gap of 2 ms is planned; after a late chunk it is shorter */
     assert_int_equal(number(lag, "count"), 12);
 }
 
@@ -464,7 +464,7 @@ static void blast_writes_every_stream_to_its_end(void **state)
     assert_true(simserve_metric(&server, "vllm:generation_tokens_total" LABELS) == 100000);
 }
 
-static void ends_on_sigterm_with_streams_open(void **state)
+static void writes_its_pid_and_ends_on_sigterm_with_a_stream_open(void **state)
 {
     char pid_file[] = "/tmp/simserve-XXXXXX", written[32] = { 0 };
     int pid_fd = mkstemp(pid_file);
@@ -505,7 +505,7 @@ int main(void)
         cmocka_unit_test(summarizes_a_window),
         cmocka_unit_test(counts_requests_and_tokens_under_vllms_names),
         cmocka_unit_test(blast_writes_every_stream_to_its_end),
-        cmocka_unit_test(ends_on_sigterm_with_streams_open),
+        cmocka_unit_test(writes_its_pid_and_ends_on_sigterm_with_a_stream_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

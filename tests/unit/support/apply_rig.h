@@ -138,8 +138,8 @@ static inline enum job_state carry_out(struct rig *rig, const char *job_id)
     return job.state;
 }
 
-/* Applies the plan in a child process, which is killed at its event number `event`. Returns false
- * if the child ended before that event. */
+/* Carries out the job in a child process, which is killed at its event number `event`. Returns
+ * false if the child ended before that event. */
 static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 {
     pid_t child;
@@ -221,11 +221,11 @@ static inline void next_name(struct rig *rig, char out[NAME_SIZE])
     snprintf(out, NAME_SIZE, "gemma%d", ++rig->names_given);
 }
 
-static inline enum job_state create(struct rig *rig, const char *name, char plan[ID_SIZE])
+static inline enum job_state create(struct rig *rig, const char *name, char plan_id[ID_SIZE])
 {
     struct fleet_plan_begun begun;
 
-    begin(rig, VERB_CREATE, name, 0, &begun, plan);
+    begin(rig, VERB_CREATE, name, 0, &begun, plan_id);
     return carry_out(rig, begun.job_id);
 }
 
@@ -233,8 +233,8 @@ static inline enum job_state change(struct rig *rig, enum provider_verb verb, co
                                     int64_t replicas)
 {
     struct fleet_plan_begun begun;
-    char plan[ID_SIZE];
+    char plan_id[ID_SIZE];
 
-    begin(rig, verb, name, replicas, &begun, plan);
+    begin(rig, verb, name, replicas, &begun, plan_id);
     return carry_out(rig, begun.job_id);
 }

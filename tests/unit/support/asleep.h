@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of access locks and of an endpoint's lock, for tests in which the servers of all
+/* Functions for access_locks.find and endpoint_lock.key, for tests in which the servers of all
  * deployments scale to zero: watching or showing a deployment must not wake its server. */
 #pragma once
 

@@ -20,7 +20,7 @@ struct trial {
     struct findings findings;
     struct catalog *catalog;
     struct audit_input input;
-    int copy_calls; /* how often a test's next_other was called */
+    int next_other_calls; /* how often a test's next_other was called */
 };
 
 /* Adds a cell with the figures of `users` users that wait `mean_ms` for each answer and always have

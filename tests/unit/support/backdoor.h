@@ -15,8 +15,8 @@
 
 #define BACKDOOR_MESSAGE_SIZE 400
 
-/* Runs a script on one file of the folder. Returns how many rows its last statement changed; -1: it
- * failed, and `message` (BACKDOOR_MESSAGE_SIZE bytes) says why. */
+/* Runs a script on one file of the folder. Returns how many rows its last INSERT, UPDATE or DELETE
+ * changed; -1: it failed, and `message` (BACKDOOR_MESSAGE_SIZE bytes) says why. */
 static inline int64_t backdoor_file(const char *folder, const char *name, const char *script,
                                     char *message)
 {
@@ -58,8 +58,8 @@ static inline int64_t backdoor_postgres(const char *place, const char *script, c
     return changed;
 }
 
-/* Returns how many rows the last statement changed (in PostgreSQL, a SELECT: returned); -1: the
- * script failed, and `message` says why. */
+/* Returns how many rows the script's last statement changed, if it is an INSERT, UPDATE or DELETE
+ * (otherwise the number depends on the engine); -1: the script failed, and `message` says why. */
 static inline int64_t backdoor_try(const char *folder, const char *script,
                                    char message[BACKDOOR_MESSAGE_SIZE])
 {

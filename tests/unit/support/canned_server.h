@@ -25,7 +25,7 @@ struct canned_answer {
     bool without_length; /* the end of the connection is the end of the body */
 };
 
-#define CANNED_BODY 65536
+#define CANNED_REQUEST_SIZE 65536
 #define CANNED_REQUESTS 64
 
 struct canned_server {
@@ -35,7 +35,7 @@ struct canned_server {
     pthread_mutex_t lock;
     char bodies[CANNED_REQUESTS][4096]; /* of the first requests, in order, truncated */
     char paths[CANNED_REQUESTS][128];
-    size_t requests;
+    size_t requests; /* how many are kept in these arrays */
     bool authorized; /* the last request had a bearer token */
 };
 
@@ -53,13 +53,13 @@ static inline bool canned_send(int connection, const char *bytes, size_t length)
 }
 
 /* Reads the headers and the body that Content-Length announces. Returns the start of the body, or
- * NULL if the connection ended too early. */
-static inline const char *canned_read(int connection, char request[CANNED_BODY])
+ * NULL if the connection ended too early or the request is too long. */
+static inline const char *canned_read(int connection, char request[CANNED_REQUEST_SIZE])
 {
     size_t length = 0;
 
     for (;;) {
-        ssize_t got = recv(connection, request + length, CANNED_BODY - 1 - length, 0);
+        ssize_t got = recv(connection, request + length, CANNED_REQUEST_SIZE - 1 - length, 0);
         const char *end, *announced;
 
         if (got <= 0)
@@ -111,7 +111,7 @@ static inline void canned_answer_with(int connection, const struct canned_answer
 
 static inline void canned_serve(struct canned_server *server, int connection)
 {
-    static __thread char request[CANNED_BODY];
+    static __thread char request[CANNED_REQUEST_SIZE];
     const char *body = canned_read(connection, request);
     char path[128] = "";
 
@@ -171,7 +171,7 @@ static inline void canned_stop(struct canned_server *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* Returns how often a path was requested. */
+/* Returns how many of the first CANNED_REQUESTS requests were for this path. */
 static inline size_t canned_count(struct canned_server *server, const char *path)
 {
     size_t count = 0;

@@ -243,7 +243,7 @@ static inline void check_no_line_through_text(const char *what, const struct dra
     }
 }
 
-/* ---- Failures ---- */
+/* ---- The crosses of failures ---- */
 
 static inline struct box box_of_lines(const struct shape *lines)
 {
@@ -279,6 +279,8 @@ static inline void check_failures_are_clear(const char *what, const struct drawi
         }
     }
 }
+
+/* ---- Edges, figures, and the markup ---- */
 
 static inline void check_no_clipped_text(const char *what, const struct chart *chart,
                                          const struct svg_text *texts, size_t count)

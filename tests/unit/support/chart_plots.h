@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws each kind of plot, with arguments that suit any runs. */
+/* Draws the kinds of plots that need more than runs, with further arguments that suit any runs. */
 #pragma once
 
 #include "analysis/charts/chart.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define COMPARED_CELLS_LIMIT (COMPARE_CELLS_MAX / 2) /* for one of two runs */
+#define COMPARED_CELLS_LIMIT (COMPARE_CELLS_MAX / 2) /* of each of two runs */
 
 static inline void draw_heat(const struct chart_runs *runs, struct chart *out)
 {
@@ -45,7 +45,7 @@ static inline void draw_tail(const struct chart_runs *runs, struct chart *out)
     chart_tail(runs->runs[0].facts.model, "whole request", curves, count, out);
 }
 
-/* All facts: the comparison accepts them even if they are unknown. */
+/* Facts that the comparison accepts even if they are unknown. */
 static const char *const facts[] = { "model",    "model_revision", "quantization",
                                      "engine",   "engine_version", "flags",
                                      "hardware", "chips",          "provider",

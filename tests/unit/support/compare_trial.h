@@ -19,6 +19,7 @@
 #define RUNS 10
 #define CELLS 8 /* 1, 2, 4 and 8 users at 128 and 1024 tokens */
 
+/* Indices into compare_metrics. */
 enum { OUTPUT_THROUGHPUT, REQUEST_THROUGHPUT, TTFT_P50, TTFT_P99, ITL_P50, TPOT_P50, E2E_P50 };
 
 struct trial {
@@ -27,7 +28,8 @@ struct trial {
     size_t metric;
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
-    double drift; /* like RUN_SPREAD, of what both runs of a pair share; 0: they share nothing */
+    /* standard deviation, like RUN_SPREAD, of what both runs of a pair share; 0: nothing */
+    double drift;
     /* Cells faster than their run by more than so many times CELL_SPREAD are client_limited; 0:
      * none. */
     double limit;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills databases with rows in every table, and compares two databases. The n-th row of each table
- * has n in its integer columns, so that all references are valid. */
+ * has n in its integer columns, and "r<n>" in its text columns (exceptions: every_row_word), so
+ * that all references are valid. */
 #pragma once
 
 #include <setjmp.h>
@@ -20,8 +21,8 @@
 
 static const char *const every_row_files[] = { "opsbrain.db", "scrapes.db" };
 
-/* Returns a text that the constraints of a column allow; NULL: they allow any. In the list, the
- * table "" stands for all tables. */
+/* Returns the text for a column whose constraints allow only certain texts, or into which each copy
+ * writes this text; NULL: any text will do. In the list, the table "" stands for all tables. */
 static inline const char *every_row_word(const char *table, const char *column)
 {
     static const char *const words[][3] = {
@@ -73,7 +74,8 @@ static inline void every_row_bind(sqlite3_stmt *insert, const struct sql_table *
     }
 }
 
-/* Inserts rows, numbered from `first` on. A table for a single row gets only row 1. */
+/* Inserts rows, numbered from `first` on. A table for a single row gets row 1 or,
+ * if `first` is greater, none. */
 static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *table, int64_t first,
                                         int64_t rows)
 {

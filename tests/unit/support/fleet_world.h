@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A provider in memory, which refuses what a real one would refuse, and counts the requests. The
- * memory is shared between processes, so that a process can be killed at any of its requests. */
+ * memory is shared between processes, so that it outlives one that is killed at a request. */
 #pragma once
 
 #include <setjmp.h>
@@ -37,7 +37,7 @@ struct fleet_resource {
     char instance[64], deployment[64]; /* from its labels */
     int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
-    char at_end[16]; /* from its labels; "": none */
+    char at_end[16]; /* set by tests, as if from its labels; "": none */
     int polls;       /* polls since it was created or changed */
     int changes;     /* how often it was changed; also its etag */
 };
@@ -59,7 +59,8 @@ struct fleet_world {
     int writes;          /* requests except GET, dry runs, and those that a fault refused */
     int touched_foreign; /* changes of resources without our label */
     /* The fault concerns writes (FAULT_BUSY: reads, too) whose URL contains this. If it is "",
-     * FAULT_REFUSE also concerns dry runs. */
+     * FAULT_REFUSE also concerns all dry runs, whatever faults_left is. FAULT_BREAK depends on
+     * neither fault_at nor faults_left. */
     char fault_at[64];
     enum fleet_fault fault;
     int faults_left; /* how many more requests get the fault; below 0: all */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small HTTP client on a raw socket: one connection, any bytes, bodies with a length or in
- * chunks, event streams. Reads give up after five seconds. */
+ * chunks, event streams. A read gives up when nothing arrives for five seconds. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -79,7 +79,8 @@ static inline void http_send(struct http_client *client, const char *verb, const
     http_send_bytes(client, text_string(&request), request.length);
 }
 
-/* Reads more bytes. Returns false at the end of the connection, or after five seconds. */
+/* Reads more bytes. Returns false at the end of the connection, or if nothing arrives for five
+ * seconds. */
 static inline bool http_receive(struct http_client *client)
 {
     char buffer[16384];
@@ -218,7 +219,8 @@ static inline int http_request(unsigned port, const char *verb, const char *path
 }
 
 /* Reads the next event of a stream: `out` is its data ("" for a priming event), or begins with ":"
- * for a comment. `pending` keeps the bytes after it. Returns false at the end of the stream. */
+ * for a comment. `pending` keeps the bytes after it. Returns false at the end of the stream, or if
+ * no more arrives. */
 static inline bool http_event(struct http_client *client, struct text *pending, struct text *out)
 {
     char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports result files, and checks the remarks on them. */
+/* Imports result files, and checks the remarks on them, or why they are refused. */
 #pragma once
 
 #include <math.h>

@@ -95,7 +95,8 @@ static inline struct deployment ledger_deployment(struct ledger *ledger, const c
  * idempotency key; NULL: none. */
 static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct deployment *deployment,
                                          size_t levels, int64_t repetitions, const char *key,
-                                         const char *digest, int64_t now_ms, struct sweep_row *out)
+                                         const char *arguments_digest, int64_t now_ms,
+                                         struct sweep_row *out)
 {
     struct change change = ledger_change("alice", "sweep_start");
     size_t count = levels * (size_t)repetitions;
@@ -115,7 +116,7 @@ static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct dep
                                        .cell_count = count,
                                        .repetitions = repetitions,
                                        .idempotency_key = key,
-                                       .arguments_digest = digest };
+                                       .arguments_digest = arguments_digest };
     bool ok = sweep_create(ledger->store, &order, now_ms, &change, out, &ledger->error);
 
     free(cells);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes runs as load generators report them, of a server whose behaviour is known: except for
- * noise, all figures of a run agree with each other. */
+/* Makes runs as load generators report them, of a server whose behaviour is known. The figures of
+ * a run agree so well with each other that the audit finds no mistake in them. */
 #pragma once
 
 #include <math.h>
@@ -10,13 +10,14 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* The tools, by what they report about a cell besides users and lengths. */
+/* The tools; for each, which figures of maker_measure it reports. */
 enum reporter {
-    REPORTER_OPSBRAIN, /* everything, including the requests in flight */
-    REPORTER_VLLM,     /* everything but the mean number of requests in flight */
+    REPORTER_OPSBRAIN, /* all, with the mean number of requests in flight */
+    REPORTER_VLLM,     /* all but the mean number of requests in flight */
     REPORTER_AIPERF,   /* as vLLM, and its own token counts besides the server's */
-    REPORTER_GUIDELLM, /* everything, as opsbrain */
-    /* request and output rates, the mean output length, the success rate, and E2E up to p95 */
+    REPORTER_GUIDELLM, /* all, as opsbrain */
+    /* the number of requests asked for, request and output rates, the mean output length, the
+     * success rate, and E2E without p99 and maximum */
     REPORTER_TABLE,
     REPORTER_BARE, /* request and output rates, the mean output length, and the mean E2E */
     REPORTERS
@@ -91,7 +92,7 @@ static inline struct evidence_latency maker_latency(double mean_ms, double tail,
                                       .max_ms = mean_ms * (1 + tail) };
 }
 
-/* Computes all figures of a cell. `speed`: a factor of the server's speed. */
+/* Computes the figures of a cell. `speed`: a factor of the server's speed. */
 static inline void maker_measure(struct maker *maker, double speed, struct evidence_cell *cell)
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
@@ -131,7 +132,8 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Removes the figures that the tool does not report, and counts the others as the tool does. */
+/* Removes the figures that the tool does not report, and changes those that it counts in a
+ * different way. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->reporter == REPORTER_BARE;

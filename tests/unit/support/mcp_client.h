@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends JSON-RPC as MCP clients do, with http_client.h. */
+/* Sends JSON-RPC as MCP clients do, with http_client.h, and finds members of the answers. */
 #pragma once
 
 #include <jansson.h>
@@ -23,8 +23,8 @@
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
 
-/* Posts a body and reads the complete answer. Returns the answer's JSON, a new reference; NULL: the
- * answer is empty or not JSON. `headers` NULL: MCP_HEADERS. */
+/* Posts a body and reads the complete answer. Returns the answer's JSON, a new reference; NULL: no
+ * answer arrives, or it is empty or not JSON. `headers` NULL: MCP_HEADERS. */
 static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
                                   int *status)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects all points of stored series, as scrape_visit reports them. */
+/* Collects the points that scrape_visit reports, series by series. */
 #pragma once
 
 #include <stdlib.h>

@@ -67,7 +67,8 @@ static inline bool script_read_body(struct script_server *server, int connection
     return true;
 }
 
-/* Reads the head byte by byte, so that no byte of the body is lost, and then the body. */
+/* Reads the head byte by byte, so that no byte of the body is lost, and then the body, unless the
+ * step is early. */
 static inline bool script_read(struct script_server *server, int connection,
                                const struct script_step *step)
 {
@@ -116,7 +117,8 @@ static inline void script_serve(struct script_server *server, int connection)
         server->next += server->next + 1 < server->count;
         if (step->after == SCRIPT_RESET)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        /* Without the shutdown, close would reset the connection if there is unread input. */
+        /* If there is unread input, close resets the connection. The shutdown ends the answer
+         * regularly before that. */
         if (step->after == SCRIPT_CLOSE)
             shutdown(connection, SHUT_WR);
         if (step->after != SCRIPT_KEEP)

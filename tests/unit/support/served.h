@@ -41,7 +41,8 @@ static inline bool served_echo(struct call *call, struct answer *answer, struct 
     return true;
 }
 
-/* If step_ms is 0, the messages are long, so that they fill the kernel's buffers. */
+/* If step_ms is 0, the message of each step is long, so that the messages fill the kernel's
+ * buffers. */
 static inline bool served_slow(struct call *call, struct answer *answer, struct error *error)
 {
     static const char long_message[] = { [0 ... 4000] = 'x', '\0' };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the table settled_requests, which the PostgreSQL tests insert through the store and count
- * directly in the database. */
+/* Rows of the table settled_requests. The PostgreSQL tests insert them over a connection of
+ * store/engine/, and count them over one that the store knows nothing of. */
 #pragma once
 
 #include "store/engine/sql.h"

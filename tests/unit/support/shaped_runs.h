@@ -9,11 +9,12 @@
 #include "base/core/memory.h"
 
 #define LONG_NAME "a-model-with-a-name-of-sixty-characters-and-a-few-more-of-them"
+/* Arabic letters, control characters and markup. */
 #define ARABIC_NAME "\xd9\x86\xd9\x85\xd9\x88\xd8\xb0\xd8\xac 7B\x01\t<script>alert(1)</script>\"&"
 
 struct shape_of_run {
-    const char *name, *model; /* name NULL: the table's end */
-    size_t users, contexts;
+    const char *name, *model;      /* name NULL: the table's end */
+    size_t loads, contexts;        /* how many of each; a cell for each pair */
     enum evidence_state states[3]; /* of the cells, in turn */
     const char *status;
     double scale; /* factor of throughputs and latencies; NaN: there are none */
@@ -53,13 +54,13 @@ static inline void shaped_run(const struct shape_of_run *shape, struct evidence 
     text_copy(out->name, sizeof out->name, "a file.csv");
     out->imported = true;
     out->input_unit = LENGTH_TOKENS;
-    for (size_t i = 0; i < shape->users * shape->contexts; i++) {
+    for (size_t i = 0; i < shape->loads * shape->contexts; i++) {
         struct evidence_cell *cell = evidence_add(out);
 
         cell->state = shape->states[i % 3];
         cell->concurrency =
-            shape->users > 20 ? (double)(1 + i % shape->users) : pow(2, (double)(i % shape->users));
-        cell->input_length = 128 * (double)(1 + i / shape->users);
+            shape->loads > 20 ? (double)(1 + i % shape->loads) : pow(2, (double)(i % shape->loads));
+        cell->input_length = 128 * (double)(1 + i / shape->loads);
         cell->output_tokens_asked = 128;
         text_copy(cell->status, sizeof cell->status, shape->status);
         if (cell->state == EVIDENCE_MEASURED)
@@ -76,7 +77,7 @@ static inline void shaped_run(const struct shape_of_run *shape, struct evidence 
 
 static const struct shape_of_run shapes_of_runs[] = {
     { "one cell", "m", 1, 1, ALL(EVIDENCE_MEASURED), "", 1 },
-    { "one point of each",
+    { "one measured, one failed, one inferred",
       "m",
       3,
       1,
@@ -95,7 +96,7 @@ static const struct shape_of_run shapes_of_runs[] = {
       { EVIDENCE_MEASURED, EVIDENCE_MEASURED, EVIDENCE_FAILED },
       "",
       1 },
-    { "30 users", "m", 30, 13, ALL(EVIDENCE_MEASURED), "", 1 },
+    { "30 loads", "m", 30, 13, ALL(EVIDENCE_MEASURED), "", 1 },
     { "13 by 12", LONG_NAME, 12, 13, ALL(EVIDENCE_MEASURED), "", 1 },
     { "long names", LONG_NAME " " LONG_NAME, 4, 6, ALL(EVIDENCE_MEASURED), "", 1 },
     { "foreign names", ARABIC_NAME, 4, 6, ALL(EVIDENCE_MEASURED), "", 1 },
@@ -126,19 +127,19 @@ static inline void mixed_run(struct evidence *out)
     shaped_run(&measured, out);
     for (size_t i = 0; i < out->cell_count; i++) {
         struct evidence_cell *cell = &out->cells[i];
-        size_t users = i % 9, row = i / 9;
+        size_t column = i % 9, row = i / 9;
 
-        if (row == 7 || (users + row > 13))
+        if (row == 7 || (column + row > 13))
             cell->state = row == 7 ? EVIDENCE_INFEASIBLE : EVIDENCE_SKIPPED;
         if (cell->state == EVIDENCE_SKIPPED)
-            text_copy(cell->status, sizeof cell->status, users == 8 ? "inferred" : "pending");
+            text_copy(cell->status, sizeof cell->status, column == 8 ? "inferred" : "pending");
         if (i % 13 == 9)
             cell->state = EVIDENCE_FAILED;
         if (cell->state == EVIDENCE_FAILED && row % 2 == 0)
             text_copy(cell->status, sizeof cell->status, "503");
-        if (cell->state == EVIDENCE_MEASURED && users == 0)
+        if (cell->state == EVIDENCE_MEASURED && column == 0)
             text_copy(cell->marks, sizeof cell->marks, "first_shape");
-        if (cell->state == EVIDENCE_MEASURED && i % 9 == 7)
+        if (cell->state == EVIDENCE_MEASURED && column == 7)
             text_copy(cell->marks, sizeof cell->marks, "burst, client_limited");
         cell->error =
             cell->state == EVIDENCE_MEASURED ? NULL : memory_copy_text("the server ended it");
@@ -157,7 +158,7 @@ static inline void rates_run(struct evidence *out)
     }
 }
 
-/* A run whose cells differ in their output lengths. */
+/* A run whose cells differ in load and output length, and have no input length. */
 static inline void outputs_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 7, 4, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -196,7 +197,7 @@ static const struct {
     const char *name;
     void (*make)(struct evidence *out);
 } other_runs[] = {
-    { "all kinds of cells", mixed_run }, { "rates", rates_run },
-    { "output lengths", outputs_run },   { "equal lines", equal_lines_run },
+    { "cells in four states", mixed_run }, { "rates", rates_run },
+    { "output lengths", outputs_run },     { "equal lines", equal_lines_run },
     { "one load", one_load_run },
 };

@@ -30,7 +30,7 @@ struct fixture {
     char folder[FOLDER_SIZE], path[FOLDER_SIZE + 8];
     struct database *database;
     struct error error;
-    atomic_int commits, released;
+    atomic_int commits, released; /* counted by the tests */
 };
 
 static inline int small_database_set_up(void **state)
@@ -151,7 +151,8 @@ static inline int refuse_commit(void *context)
     return 1;
 }
 
-/* Inserts a row, and makes the writer's connection refuse all commits, also that of this write. */
+/* Inserts a row, and makes the writer's connection refuse commits, beginning with that of this
+ * write, until allow_commits runs. */
 static inline bool refuse_commits(struct sql_connection *connection, void *context,
                                   struct error *error)
 {

@@ -33,7 +33,8 @@ static void write_event(void *context, const struct completion_event *event)
     text_add_char(out, '\n');
 }
 
-/* Reads all of `bytes` in pieces of `piece` bytes; adds "broken\n" if the stream was broken. */
+/* Reads `bytes` in pieces of `piece` bytes. If the stream is broken, stops there and adds
+ * "broken\n". */
 static void read_in_pieces(const char *bytes, size_t length, size_t piece, bool want_text,
                            struct text *out)
 {

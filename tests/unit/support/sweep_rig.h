@@ -27,7 +27,7 @@ struct rig {
     struct simserve other; /* the server of the deployment "other" */
     struct job_pool *jobs;
     char bearer[64];
-    atomic_bool down; /* the server seems not to answer */
+    atomic_bool down; /* discover says that the server does not answer */
     int64_t server_patience_ms;
     struct cross_check verdicts[16]; /* what monitor_end finds, attempt by attempt */
     size_t verdict_count, verdicts_given;
@@ -236,8 +236,8 @@ static inline void tear_down(struct rig *rig)
 
 #define QUICK "\"output_tokens\":[4],\"requests\":4,\"warmup_limit_s\":0"
 
-/* Stores a dataset, and writes its digest into `digest`. */
-static inline void keep_dataset(struct rig *rig, const char *file, char digest[DIGEST_TEXT_SIZE])
+/* Reads a dataset from `text`, stores it, and writes its digest into `digest`. */
+static inline void keep_dataset(struct rig *rig, const char *text, char digest[DIGEST_TEXT_SIZE])
 {
     static char lengths[] = "{}";
     struct dataset_entry entry = { .name = "chats", .kind = "prompts", .lengths = lengths };
@@ -247,7 +247,7 @@ static inline void keep_dataset(struct rig *rig, const char *file, char digest[D
     size_t length;
     bool existed;
 
-    assert_ok(rig->ledger, dataset_read(file, strlen(file), &dataset, &rig->ledger->error));
+    assert_ok(rig->ledger, dataset_read(text, strlen(text), &dataset, &rig->ledger->error));
     assert_ok(rig->ledger, dataset_pack(&dataset, &packed, &length, &rig->ledger->error));
     dataset_digest(&dataset, digest);
     snprintf(entry.digest, sizeof entry.digest, "%s", digest);

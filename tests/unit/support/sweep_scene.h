@@ -53,7 +53,7 @@ static inline void reread_sweep(struct ledger *ledger, struct scene *scene)
     scene->sweep = row;
 }
 
-/* Begins an attempt at a cell, and returns its id. */
+/* Begins an attempt at a cell, and returns the attempt's id. */
 static inline int64_t attempt(struct ledger *ledger, const struct scene *scene, size_t cell)
 {
     int64_t id;

@@ -99,7 +99,8 @@ static inline void cell_failed(struct world *world, const struct claim *claim,
                                      &world->error));
 }
 
-/* Measures the first `count` cells, then ends the sweep and its job with this state and reason. */
+/* Stores the first `count` cells as measured, then ends the sweep with this state and reason. Its
+ * job ends as completed if the state is "completed", else as failed. */
 static inline void sweep_measured(struct world *world, const char *sweep_id, size_t count,
                                   const char *state, const char *reason)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world in which tools can run: a store in a temporary folder, jobs, a scraper, and a model
- * server. */
+/* A world in which tools can run: a store in a temporary folder, jobs and a scraper; also a
+ * model server, except after world_set_up_alone. */
 #pragma once
 
 #include <setjmp.h>

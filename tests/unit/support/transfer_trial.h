@@ -16,9 +16,9 @@
 #include "bench/load/transfer.h"
 #include "tests/unit/support/script_server.h"
 
-#define DEADLINE_NS 20000000000
+#define PATIENCE_NS 20000000000
 
-/* One user and the events that it received. */
+/* One user, its server, and what the user received. */
 struct trial {
     struct script_server server;
     struct endpoint endpoint;
@@ -102,7 +102,7 @@ static inline void turn(struct trial *trial)
 
 static inline void wait_for_end(struct trial *trial)
 {
-    int64_t until_ns = clock_monotonic_ns() + DEADLINE_NS;
+    int64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
     struct transfer *ended;
 
     while ((ended = transfer_take_ended(&trial->loop)) == NULL) {

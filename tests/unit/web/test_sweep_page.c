@@ -5,8 +5,8 @@
 #include "web/assets/assets.h"
 #include "web/frame.h"
 
-#define PAGE_BYTES 150000
-#define STYLE_BYTES 8192
+#define PAGE_BYTES 150000   /* limit of the page with style sheets and script */
+#define STYLE_BYTES 8192    /* limit of style.css */
 #define CELLS (2 * 12 * 13) /* deployments x loads x contexts */
 
 static bool not_cancelled(void *host)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official Go SDK with an echo tool: peer PORT ERA
+// The official Go SDK with an echo tool: peer PORT legacy|modern
 package main
 
 import (

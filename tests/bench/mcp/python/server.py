@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python SDK with an echo tool: server.py PORT ERA"""
+"""The official Python SDK with an echo tool: server.py PORT legacy|modern"""
 
 import sys
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official TypeScript SDK with an echo tool. server.mjs PORT ERA
+// The official TypeScript SDK with an echo tool: server.mjs PORT legacy|modern
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';

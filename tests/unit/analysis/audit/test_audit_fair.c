@@ -110,7 +110,7 @@ static bool give_uncorrected_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
 
-    if (trial->copy_calls++ > 0)
+    if (trial->next_other_calls++ > 0)
         return false;
     evidence_init(out);
     snprintf(out->id, sizeof out->id, "imp_before");
@@ -129,7 +129,7 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
     trial->input.next_other = give_uncorrected_once;
     trial->input.context = trial;
     assert_nothing_found(trial);
-    assert_int_equal(trial->copy_calls, 2);
+    assert_int_equal(trial->next_other_calls, 2);
 }
 
 /* The failed requests did not time out, and the p95 of the others is a round number, or just below
@@ -149,7 +149,7 @@ static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
     only(trial, "low_success");
 }
 
-/* All requests take about the same time, and some were refused. */
+/* The requests that succeeded took about the same time, and the others were refused. */
 static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -322,8 +322,8 @@ static void cells_in_which_all_requests_failed_are_reported(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* Each burst takes 60 s plus the time until its last request begins; neither percentiles nor
- * durations are reported. */
+/* Each burst takes 60 s plus the time until its last request begins; neither durations nor
+ * percentiles above the median are reported. */
 static void a_timeout_shows_in_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;

@@ -108,7 +108,7 @@ static bool give_copy_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
 
-    if (trial->copy_calls++ > 0)
+    if (trial->next_other_calls++ > 0)
         return false;
     evidence_init(out);
     snprintf(out->id, sizeof out->id, "imp_other");
@@ -129,7 +129,7 @@ static void finds_the_same_figures_under_another_name(void **state)
     says(&finding->arithmetic,
          "5 of 6 cells have the request rate and mean latency of a cell of imp_other");
     assert_int_equal(finding->cells[0], 1);
-    assert_int_equal(trial->copy_calls, 2); /* called until it returned false */
+    assert_int_equal(trial->next_other_calls, 2); /* called until it returned false */
 }
 
 static void finds_speeds_and_latencies_of_failed_cells(void **state)
@@ -300,7 +300,7 @@ static void finds_output_tokens_that_were_not_counted(void **state)
     assert_int_equal(only(trial, "unknown_output")->cell_count, 6);
 }
 
-static void finds_cached_prompts_estimates_a_limited_client_and_other_clients(void **state)
+static void finds_cached_prompts_and_estimates_and_a_limited_client_and_other_clients(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -439,7 +439,7 @@ static void writes_spans_and_lists_rows(void **state)
 }
 
 /* Whether the line is like "| 9 | a cold start ... | `first_shape` |": it has the number of the
- * rule's mistake, and the rule's name. */
+ * rule's mistake, or no number if the rule has none, and the rule's name. */
 static bool is_beside_its_mistake(const struct audit_rule *rule, const char *line)
 {
     char name[64], number[16] = "| | ";
@@ -501,7 +501,7 @@ static void a_duration_near_a_usual_timeout_is_not_a_timeout(void **state)
     assert_int_equal(only(trial, "low_success")->cell_count, 6);
 }
 
-/* Four thousand cells, each of which is compared with all others. */
+/* There are 4,006 cells. */
 static void a_large_grid_of_one_run_is_clean(void **state)
 {
     struct trial *trial = *state;
@@ -572,7 +572,7 @@ int main(void)
         TEST(finds_outputs_too_short_to_judge_generation),
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
         TEST(finds_output_tokens_that_were_not_counted),
-        TEST(finds_cached_prompts_estimates_a_limited_client_and_other_clients),
+        TEST(finds_cached_prompts_and_estimates_and_a_limited_client_and_other_clients),
         TEST(finds_recounted_tokens_and_lengths_that_were_not_requested),
         TEST(finds_rates_that_contradict_counts_or_other_rates),
         TEST(finds_queues_in_front_of_the_server),

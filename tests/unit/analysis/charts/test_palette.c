@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts and faint marks have enough contrast with the colours on which they are drawn (WCAG 2.2,
- * 1.4.3 and 1.4.11), colours that must be told apart differ for people with colour blindness, too,
+ * 1.4.3 and 1.4.11), colours that must be told apart differ for people with colour blindness,
  * and web/assets/chart.css has the colours of the palette. `test_palette --write` writes that file.
  */
 #include <math.h>
@@ -95,7 +95,8 @@ static const double seen_as[VISIONS][3][3] = {
       { 0.004733, 0.691367, 0.303900 } },
 };
 
-static double cube(double share)
+/* The function f of CIE L*a*b*: the cube root, but a straight line near 0. */
+static double cube_root(double share)
 {
     return share > 0.008856 ? cbrt(share) : 7.787 * share + 16.0 / 116;
 }
@@ -114,8 +115,8 @@ static void lab_of(uint32_t rgb, enum vision vision, double out[3])
                                       + seen_as[vision][i][1] * linear(rgb, 8)
                                       + seen_as[vision][i][2] * linear(rgb, 0)));
     for (int i = 0; i < 3; i++)
-        xyz[i] = cube((to_xyz[i][0] * seen[0] + to_xyz[i][1] * seen[1] + to_xyz[i][2] * seen[2])
-                      / white[i]);
+        xyz[i] = cube_root(
+            (to_xyz[i][0] * seen[0] + to_xyz[i][1] * seen[1] + to_xyz[i][2] * seen[2]) / white[i]);
     out[0] = 116 * xyz[1] - 16;
     out[1] = 500 * (xyz[0] - xyz[1]);
     out[2] = 200 * (xyz[1] - xyz[2]);

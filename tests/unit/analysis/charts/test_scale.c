@@ -46,7 +46,7 @@ static void requested_values_are_shown_in_full(void **state)
     assert_string_equal(scale_exact(0.0625, number), "0.0625");
 }
 
-static void fits(double low, double high, bool is_log, double from, double to,
+static void fits(double low, double high, bool is_log, double expected_low, double expected_high,
                  const char *last_tick)
 {
     struct scale_range range = { .is_log = is_log };
@@ -59,8 +59,8 @@ static void fits(double low, double high, bool is_log, double from, double to,
     scale_range_add(&range, high);
     scale_range_add(&range, NAN);
     scale = scale_fit(&range, 0, 100);
-    assert_true(fabs(scale.low - from) < 1e-9 * fabs(to));
-    assert_true(fabs(scale.high - to) < 1e-9 * fabs(to));
+    assert_true(fabs(scale.low - expected_low) < 1e-9 * expected_high);
+    assert_true(fabs(scale.high - expected_high) < 1e-9 * expected_high);
     count = scale_ticks(&scale, ticks);
     assert_true(count >= 2 && count <= SCALE_TICKS_MAX);
     assert_string_equal(scale_tick_name(ticks[count - 1], number), last_tick);

@@ -144,7 +144,7 @@ static void make_own(struct trial *trial, size_t n, const char *sweep, int repet
 
 static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
 {
-    static const size_t counts[] = { 3, 3 }, fewer[] = { 3, 2 }, crossed[] = { 1, 2 };
+    static const size_t counts[] = { 3, 3 }, fewer[] = { 3, 2 }, one_to_two[] = { 1, 2 };
     struct trial *trial = *state;
 
     assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_NONE);
@@ -166,8 +166,8 @@ static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
     make_own(trial, 2, "swp_2", 0, "b"); /* each side has both deployments */
     make_own(trial, 5, "swp_2", 0, "a");
     assert_int_equal(compare_pair_up(trial->runs, counts), PAIRING_SOME);
-    make_own(trial, 1, "swp_1", 0, "a"); /* repetitions of one deployment are not a pair */
-    assert_int_equal(compare_pair_up(trial->runs, crossed), PAIRING_NONE);
+    make_own(trial, 1, "swp_1", 0, "a"); /* two runs of one deployment are not a pair */
+    assert_int_equal(compare_pair_up(trial->runs, one_to_two), PAIRING_NONE);
 }
 
 static void knows_which_direction_is_better(void **state)

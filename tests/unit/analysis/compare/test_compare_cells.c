@@ -66,7 +66,7 @@ static const struct spoilt {
     { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
     { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
     { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
-    { make_duplicate, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the other is CELL_TWICE */
+    { make_duplicate, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the cell of 8 users is CELL_TWICE */
     { shorten_output, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
     { lengthen_output, E2E_P50, CELL_OTHER_OUTPUT, 1 },
     { zero_speed, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },

@@ -54,7 +54,7 @@ static void spoil_quantization(struct evidence *run)
 static const struct refusal {
     const char *fact;
     void (*spoil)(struct evidence *run);
-    bool unknown;       /* the spoilt value is not known */
+    bool unknown;       /* at least one of the values that differ is not known */
     bool within_a_side; /* unknown values differ even among the candidate's runs: no factor helps */
 } refusals[] = {
     { "model", spoil_model, false },     { "model_revision", spoil_revision, true, true },
@@ -195,7 +195,7 @@ static void the_form_of_requests_belongs_to_the_deployment(void **state)
     assert_int_equal(compare(trial)->refused, 1);
 }
 
-static void a_value_that_one_side_knows_is_shown(void **state)
+static void a_value_that_one_side_knows_is_reported(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
@@ -215,7 +215,7 @@ static void a_value_that_one_side_knows_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(a_value_that_one_side_knows_is_shown),
+        TRIAL(a_value_that_one_side_knows_is_reported),
         TRIAL(the_form_of_requests_belongs_to_the_deployment),
         cmocka_unit_test(refuses_differences_that_are_neither_factors_nor_accepted),
         TRIAL(without_lists_of_names_no_fact_may_differ),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as HTML files: of made-up runs of all shapes, and of results that users published. */
+/* Reports as HTML files: of made-up runs of many shapes, of results that users published, and of
+ * comparisons. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -299,7 +300,7 @@ static void foreign_text_is_never_markup(void **state)
 
 /* ---- The policy ---- */
 
-static void the_policy_allows_only_the_style(void **state)
+static void the_policy_is_strict_and_has_the_hash_of_the_style(void **state)
 {
     uint8_t digest[DIGEST_BYTES];
     EVIDENCE_AUTO evidence;
@@ -439,7 +440,7 @@ int main(void)
         cmocka_unit_test(documents_of_published_results_are_sound),
         cmocka_unit_test(a_document_of_repetitions_has_a_column_for_them),
         cmocka_unit_test(foreign_text_is_never_markup),
-        cmocka_unit_test(the_policy_allows_only_the_style),
+        cmocka_unit_test(the_policy_is_strict_and_has_the_hash_of_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),
     };
 

@@ -250,8 +250,8 @@ static void a_serving_report_has_a_place_for_every_cell(void **state)
     trip_finish(&trip);
 }
 
-/* The exported file has no latency and no rate, so its format is detected from its other members.
- */
+/* The exported file has no latency and no rate, so its format is detected from its other members
+ * or columns. */
 static void a_run_in_which_nothing_succeeded_reads_back(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void check_table_trip(const char *name, const struct text *bytes)
     }
 }
 
-static void every_published_file_becomes_a_table_and_back(void **state)
+static void every_published_file_is_written_as_a_table_and_read_back(void **state)
 {
     char path[4096];
     const char *folder = published_folder(path);
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(a_table_reads_back_with_every_cell),
         cmocka_unit_test(a_serving_report_has_a_place_for_every_cell),
         cmocka_unit_test(a_run_in_which_nothing_succeeded_reads_back),
-        cmocka_unit_test(every_published_file_becomes_a_table_and_back),
+        cmocka_unit_test(every_published_file_is_written_as_a_table_and_read_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ static const char *original(const struct evidence_cell *cell, const char *column
     return json_string_value(json_object_get(cell->original, column));
 }
 
-static void csv_keeps_a_grid_that_was_appended_to_itself(void **state)
+static void csv_keeps_failed_rows_and_those_after_a_second_heading(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -92,7 +92,7 @@ static void csv_rows_of_several_models_leave_the_model_unknown(void **state)
     remarks(&evidence, "the rows differ in \"model\"");
 }
 
-static void refusals_of_csv_say_what_is_wrong(void **state)
+static void refusals_of_csv_and_of_an_unknown_format_say_what_is_wrong(void **state)
 {
     (void)state;
     refuses("", NULL, "the file is empty");
@@ -186,7 +186,7 @@ static void aiperf_figures_are_read_in_the_units_that_the_file_states(void **sta
     assert_string_equal(evidence.facts.model, "toy/model");
 }
 
-static void aiperf_reports_what_the_server_counted(void **state)
+static void aiperf_settings_in_lists_and_the_servers_counts_are_read(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -407,16 +407,16 @@ static void every_published_file_is_understood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_keeps_a_grid_that_was_appended_to_itself),
+        cmocka_unit_test(csv_keeps_failed_rows_and_those_after_a_second_heading),
         cmocka_unit_test(csv_takes_units_from_the_names_of_columns),
         cmocka_unit_test(csv_without_a_count_of_failures_takes_it_from_the_planned_requests),
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
         cmocka_unit_test(csv_rows_of_several_models_leave_the_model_unknown),
-        cmocka_unit_test(refusals_of_csv_say_what_is_wrong),
+        cmocka_unit_test(refusals_of_csv_and_of_an_unknown_format_say_what_is_wrong),
         cmocka_unit_test(vllm_results_that_follow_one_another_are_cells),
         cmocka_unit_test(the_itl_of_guidellm_is_read_as_tpot),
         cmocka_unit_test(aiperf_figures_are_read_in_the_units_that_the_file_states),
-        cmocka_unit_test(aiperf_reports_what_the_server_counted),
+        cmocka_unit_test(aiperf_settings_in_lists_and_the_servers_counts_are_read),
         cmocka_unit_test(an_aiperf_sweep_has_a_cell_per_combination),
         cmocka_unit_test(an_aggregate_that_hides_its_runs_is_refused),
         cmocka_unit_test(aiperf_records_become_one_cell),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of JSON; columns whose meaning the caller states; refusals of files, and remarks on figures,
- * that are not known here. */
+/* Rows of JSON; columns whose meaning the caller states; files of unknown formats, and figures of
+ * unknown meaning. */
 #include "tests/unit/support/imports.h"
 
 static void rows_are_read_with_the_values_around_them(void **state)
@@ -96,7 +96,7 @@ static void a_caller_states_what_columns_mean(void **state)
     }
 }
 
-static void impossible_columns_are_refused(void **state)
+static void impossible_statements_about_columns_are_refused(void **state)
 {
     static const char table[] = "users,rps,x\n1,2,3\n";
     static const char result[] =
@@ -104,13 +104,13 @@ static void impossible_columns_are_refused(void **state)
         "\"request_throughput\": 4.5}";
     static const char *const odd[] = { "x=speed_of_light", NULL };
     static const char *const bare[] = { "x", NULL };
-    static const char *const other[] = { "y=mean_e2e_s", NULL };
+    static const char *const absent[] = { "y=mean_e2e_s", NULL };
 
     (void)state;
     refuses_stated(table, NULL, odd, "\"x=speed_of_light\", which names no column known here");
     refuses_stated(table, NULL, bare, "\"x\", which names no column known here");
-    refuses_stated(table, NULL, other, "\"y=mean_e2e_s\", but the file has no such column");
-    refuses_stated(result, NULL, other, "this is a vllm file");
+    refuses_stated(table, NULL, absent, "\"y=mean_e2e_s\", but the file has no such column");
+    refuses_stated(result, NULL, absent, "this is a vllm file");
 }
 
 static void refusals_of_rows_say_what_is_missing_and_how_to_state_columns(void **state)
@@ -165,7 +165,7 @@ static void a_refusal_names_the_nearest_format(void **state)
             "the nearest is inference-perf, but the file lacks \"successes\"");
 }
 
-static void figures_that_are_not_read_get_a_remark(void **state)
+static void unexpected_figures_get_a_remark(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64,"
@@ -183,7 +183,7 @@ static void figures_that_are_not_read_get_a_remark(void **state)
     assert_int_equal(json_array_size(evidence.remarks), 1);
 }
 
-static void a_latency_of_zero_is_unknown(void **state)
+static void a_latency_whose_figures_are_all_zero_is_unknown(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": 8, \"completed\": 0, \"total_input_tokens\": 0, \"request_throughput\": "
@@ -223,13 +223,13 @@ int main(void)
         cmocka_unit_test(rows_come_in_lists_lines_and_by_name),
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
         cmocka_unit_test(a_caller_states_what_columns_mean),
-        cmocka_unit_test(impossible_columns_are_refused),
+        cmocka_unit_test(impossible_statements_about_columns_are_refused),
         cmocka_unit_test(refusals_of_rows_say_what_is_missing_and_how_to_state_columns),
         cmocka_unit_test(a_result_whose_latencies_have_no_unit_is_not_read_as_vllm),
         cmocka_unit_test(a_file_is_not_read_in_the_named_format_of_a_different_tool),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
-        cmocka_unit_test(figures_that_are_not_read_get_a_remark),
-        cmocka_unit_test(a_latency_of_zero_is_unknown),
+        cmocka_unit_test(unexpected_figures_get_a_remark),
+        cmocka_unit_test(a_latency_whose_figures_are_all_zero_is_unknown),
         cmocka_unit_test(stages_of_several_rates_are_not_one_cell),
     };
 

@@ -106,7 +106,7 @@ static void a_figure_in_a_wrong_unit_or_out_of_range_is_unknown(void **state)
     assert_true(isnan(evidence.cells[1].latency[METRIC_E2E].mean_ms));
 }
 
-static void success_rates_are_read_in_every_form(void **state)
+static void success_rates_are_read_from_percentages_and_failure_rates(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,97.5%,5\n2,100 %,8\n",
                                          "users,success_rate,rps\n1,97.5,5\n2,100,8\n",
@@ -141,7 +141,7 @@ static void impossible_success_rates_are_unknown(void **state)
     }
 }
 
-static void a_word_in_place_of_a_figure_describes_the_row(void **state)
+static void a_row_without_figures_has_the_state_that_its_words_name(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -215,7 +215,7 @@ static void a_heading_of_several_lines_is_refused(void **state)
             "csv", "the heading has several lines");
 }
 
-static void refusals_of_a_table_without_rows_say_why(void **state)
+static void refusals_of_a_table_without_fitting_rows_say_why(void **state)
 {
     (void)state;
     refuses("users,rps\n", "csv", "a heading and no row below it");
@@ -231,14 +231,14 @@ int main(void)
         cmocka_unit_test(figures_come_in_many_forms),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
         cmocka_unit_test(a_figure_in_a_wrong_unit_or_out_of_range_is_unknown),
-        cmocka_unit_test(success_rates_are_read_in_every_form),
+        cmocka_unit_test(success_rates_are_read_from_percentages_and_failure_rates),
         cmocka_unit_test(impossible_success_rates_are_unknown),
-        cmocka_unit_test(a_word_in_place_of_a_figure_describes_the_row),
+        cmocka_unit_test(a_row_without_figures_has_the_state_that_its_words_name),
         cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),
         cmocka_unit_test(the_meaning_of_a_rate_or_share_comes_from_its_heading),
         cmocka_unit_test(limits_of_the_deployment_are_facts),
         cmocka_unit_test(a_heading_of_several_lines_is_refused),
-        cmocka_unit_test(refusals_of_a_table_without_rows_say_why),
+        cmocka_unit_test(refusals_of_a_table_without_fitting_rows_say_why),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with several runs, of different models, repetitions or configurations. */
+/* Files with several runs, of different models, repetitions or configurations; results of vLLM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,7 +203,7 @@ static void add_result(struct fixture *fixture, const char *model, int input, in
               model, 400 * input, 400 * output);
 }
 
-/* vLLM's results do not say which prompt lengths were requested. */
+/* These results do not say which lengths were requested. */
 static void results_of_vllm_are_distinguished_by_measured_lengths(void **state)
 {
     struct fixture *fixture = *state;
@@ -247,7 +247,7 @@ static void requests_without_any_limit_are_a_burst(void **state)
     assert_true(isnan(fixture->evidence.cells[0].request_rate_asked));
 }
 
-static void a_result_of_vllm_that_was_appended_again_is_found(void **state)
+static void results_of_vllm_with_nearly_equal_lengths_are_duplicates(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -272,7 +272,7 @@ int main(void)
         TEST(results_of_vllm_are_distinguished_by_measured_lengths),
         TEST(results_of_vllm_with_two_datasets_leave_the_dataset_unknown),
         TEST(requests_without_any_limit_are_a_burst),
-        TEST(a_result_of_vllm_that_was_appended_again_is_found),
+        TEST(results_of_vllm_with_nearly_equal_lengths_are_duplicates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void a_point_has_the_state_of_its_repetitions(void **state)
     }
 }
 
-static void a_point_that_lost_requests_is_not_sound(void **state)
+static void a_point_that_lost_more_than_1_percent_is_not_sound(void **state)
 {
     struct cells cells = { 0 };
     struct cell_grid grid;
@@ -120,7 +120,7 @@ int main(void)
         cmocka_unit_test(sorts_cells_into_their_places),
         cmocka_unit_test(an_empty_sweep_is_an_empty_grid),
         cmocka_unit_test(a_point_has_the_state_of_its_repetitions),
-        cmocka_unit_test(a_point_that_lost_requests_is_not_sound),
+        cmocka_unit_test(a_point_that_lost_more_than_1_percent_is_not_sound),
         cmocka_unit_test(names_the_most_frequent_class_of_failure),
     };
 

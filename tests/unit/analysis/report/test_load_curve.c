@@ -22,7 +22,7 @@
 enum kind {
     SLOTS,   /* a limited batch, a queue for the rest, perhaps slower steps in a larger batch */
     GATE,    /* the same queue, in front of the server, whose counters do not see it */
-    MEMORY,  /* few long requests fit the KV cache */
+    MEMORY,  /* few requests fit into the KV cache */
     BATCH,   /* each request in the batch makes each step longer */
     COMPUTE, /* steps take the same time up to a batch size, and grow with the batch beyond it */
     PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
@@ -39,7 +39,7 @@ struct model {
     enum kind kind;
     double slots;               /* the largest batch */
     double prefill_s;           /* of one prompt */
-    double step_s, step_more_s; /* of a decoding step, and more for each request in the batch */
+    double step_s, step_more_s; /* of a decoding step: step_s() combines them with the batch */
     double output_tokens;       /* of each request */
     double rate;                /* requests admitted per second, for RATE */
 };
@@ -167,8 +167,8 @@ static size_t add_load(double load, double *loads, size_t count)
 }
 
 /* Draws up to LOADS loads, the first of one user or more. Each load is the previous one times a
- * factor: two, four, a factor that varies, or one that leads to a last load well below or well
- * above saturation. `doubling`: the factor is two. */
+ * factor: two, four, a factor that varies, or one that leads to a last load of about 0.4 to 10
+ * times saturation. `doubling`: the factor is two. */
 static size_t draw_grid(double saturation, bool doubling, unsigned *seed, double loads[LOADS])
 {
     size_t wanted = 2 + (size_t)(uniform(seed) * (LOADS - 1)), count = 0;
@@ -284,7 +284,8 @@ static double mean_width(const struct score *score)
     return exp(score->widths / (double)score->bounded);
 }
 
-static void without_noise_the_interval_always_contains_saturation_and_is_narrow(void **state)
+static void
+without_noise_the_interval_contains_saturation_and_is_narrow_for_four_kinds(void **state)
 {
     struct score scores[KINDS] = { 0 }, all = { 0 };
 
@@ -463,7 +464,8 @@ static void a_late_client_bounds_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_noise_the_interval_always_contains_saturation_and_is_narrow),
+        cmocka_unit_test(
+            without_noise_the_interval_contains_saturation_and_is_narrow_for_four_kinds),
         cmocka_unit_test(with_small_noise_the_interval_seldom_misses_saturation),
         cmocka_unit_test(with_great_noise_the_interval_seldom_misses_saturation),
         cmocka_unit_test(one_and_sixteen_users_bound_the_saturation_of_four_slots),

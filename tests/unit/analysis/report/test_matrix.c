@@ -51,7 +51,7 @@ static void calls_short_answers_short(void **state)
     assert_non_null(strstr(text_string(&text), "| short |"));
 }
 
-/* Chunks of several tokens, which the server does not count, show no gaps between tokens. */
+/* If chunks have several tokens and the server does not say how many, there is no ITL. */
 static void long_answers_without_itl_are_not_called_short(void **state)
 {
     struct cells cells = { 0 };
@@ -114,7 +114,7 @@ static void splits_tables_wider_than_100_characters(void **state)
     }
 }
 
-static void the_json_has_null_where_there_is_no_figure(void **state)
+static void the_json_shows_missing_figures_lower_bounds_and_states(void **state)
 {
     struct cells cells = { 0 };
     json_auto_t *matrix = NULL, *states = NULL;
@@ -147,7 +147,7 @@ int main(void)
         cmocka_unit_test(calls_short_answers_short),
         cmocka_unit_test(long_answers_without_itl_are_not_called_short),
         cmocka_unit_test(splits_tables_wider_than_100_characters),
-        cmocka_unit_test(the_json_has_null_where_there_is_no_figure),
+        cmocka_unit_test(the_json_shows_missing_figures_lower_bounds_and_states),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

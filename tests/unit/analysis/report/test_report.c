@@ -462,7 +462,7 @@ static void lists_marks_cold_starts_and_interrupted_attempts(void **state)
     assert_has(&text, "1 point has a");
 }
 
-static void the_json_has_the_same_figures(void **state)
+static void the_json_has_the_figures_of_the_markdown(void **state)
 {
     struct fixture f;
     json_auto_t *json = NULL;
@@ -528,7 +528,7 @@ int main(void)
         cmocka_unit_test(itl_and_tpot_of_answers_of_one_token_are_not_shown),
         cmocka_unit_test(warns_that_different_runs_are_not_repetitions),
         cmocka_unit_test(lists_marks_cold_starts_and_interrupted_attempts),
-        cmocka_unit_test(the_json_has_the_same_figures),
+        cmocka_unit_test(the_json_has_the_figures_of_the_markdown),
         cmocka_unit_test(a_sweep_that_has_not_begun_has_a_report_too),
     };
 

@@ -28,7 +28,7 @@ static void check_sentence(const struct saturation *s, const char *expected)
     assert_string_equal(text_string(&text), expected);
 }
 
-/* The server runs 4 requests at once, and its own counters show 12 waiting, but tokens/s still grew
+/* The server runs 4 requests at once, so that 12 of 16 users wait, but tokens/s still grew
  * four-fold. */
 static void a_queue_is_saturation_though_throughput_grew(void **state)
 {
@@ -68,7 +68,7 @@ static void a_partial_cross_check_says_nothing_about_the_queue(void **state)
     assert_false(of_first_context(&cells).verdict.reached);
 }
 
-static void finds_the_smallest_load_near_the_peak(void **state)
+static void finds_the_smallest_load_that_is_certainly_saturated(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -82,7 +82,8 @@ static void finds_the_smallest_load_near_the_peak(void **state)
     s = of_first_context(&cells);
     assert_true(s.found);
     assert_true(s.verdict.reached);
-    assert_true(s.verdict.low == 38); /* fewer users would have to be served faster than 8 */
+    /* fewer users reach 95 % of the peak only if each is served faster than each of 8 was */
+    assert_true(s.verdict.low == 38);
     assert_true(s.verdict.high == 256);
     assert_int_equal(s.at.load, 256);
     assert_float_equal(s.output_tokens_per_s, 2000, 1e-9);
@@ -221,7 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_is_saturation_though_throughput_grew),
         cmocka_unit_test(a_partial_cross_check_says_nothing_about_the_queue),
-        cmocka_unit_test(finds_the_smallest_load_near_the_peak),
+        cmocka_unit_test(finds_the_smallest_load_that_is_certainly_saturated),
         cmocka_unit_test(the_greatest_load_is_not_taken_for_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
         cmocka_unit_test(greater_loads_that_lost_requests_are_reported),

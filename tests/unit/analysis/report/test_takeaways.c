@@ -56,7 +56,7 @@ static void writes_peak_saturation_context_and_failures(void **state)
         "nothing.\n");
 }
 
-static void a_change_of_less_than_half_a_percent_stays_the_same(void **state)
+static void says_that_a_figure_within_half_a_percent_stays_the_same(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -69,7 +69,7 @@ static void a_change_of_less_than_half_a_percent_stays_the_same(void **state)
         strstr(text_string(&text), "output tokens/s stays the same, TTFT p50 stays at 220 ms.\n"));
 }
 
-static void gives_the_widest_confidence_interval(void **state)
+static void gives_the_confidence_interval_of_the_repetitions(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -113,8 +113,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_peak_saturation_context_and_failures),
-        cmocka_unit_test(a_change_of_less_than_half_a_percent_stays_the_same),
-        cmocka_unit_test(gives_the_widest_confidence_interval),
+        cmocka_unit_test(says_that_a_figure_within_half_a_percent_stays_the_same),
+        cmocka_unit_test(gives_the_confidence_interval_of_the_repetitions),
         cmocka_unit_test(says_that_a_second_repetition_without_figures_gives_no_spread),
         cmocka_unit_test(a_failed_single_cell_gives_its_failure_and_the_counts),
     };

@@ -21,7 +21,7 @@ static void writes_utc_as_iso_8601(void **state)
     assert_string_equal(clock_format_utc(1709164800009, text), "2024-02-29T00:00:00.009Z");
 }
 
-/* Compares one moment of every day from 1970 to 2400 with the C library. */
+/* Compares one moment of every day from 1970 to 2399 with the C library. */
 static void writes_every_day_as_the_c_library_does(void **state)
 {
     char text[CLOCK_TEXT_SIZE], expected[CLOCK_TEXT_SIZE];

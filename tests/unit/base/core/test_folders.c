@@ -47,7 +47,7 @@ static void a_folder_is_made_with_its_parents_for_its_owner(void **state)
     assert_true(folders_make(top, &error));
 }
 
-static void a_folder_that_cannot_be_made_is_named(void **state)
+static void refusals_name_the_folder_or_say_that_its_name_is_empty(void **state)
 {
     struct error error;
 
@@ -65,7 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_is_made_with_its_parents_for_its_owner),
-        cmocka_unit_test(a_folder_that_cannot_be_made_is_named),
+        cmocka_unit_test(refusals_name_the_folder_or_say_that_its_name_is_empty),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

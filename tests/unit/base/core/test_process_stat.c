@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Starts a child process that has this name and waits. */
+/* Starts a child process, which takes this name and then waits to be killed. */
 static pid_t begin_child(const char *name)
 {
     int ends[2];

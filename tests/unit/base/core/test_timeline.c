@@ -93,7 +93,7 @@ static void a_clock_that_keeps_jumping_is_never_trusted(void **state)
     }
 }
 
-static void a_clock_that_was_set_back_is_believed_at_once(void **state)
+static void the_time_of_a_clock_that_was_set_back_is_used_at_once(void **state)
 {
     struct timeline timeline = begun(0, T0);
     struct timeline_verdict verdict = timeline_judge(&timeline, T0 - 400 * DAY_MS, UP);
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(a_jump_that_is_undone_has_no_effect),
         cmocka_unit_test(small_jumps_that_add_up_to_more_than_a_day_are_not_trusted),
         cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
-        cmocka_unit_test(a_clock_that_was_set_back_is_believed_at_once),
+        cmocka_unit_test(the_time_of_a_clock_that_was_set_back_is_used_at_once),
         cmocka_unit_test(a_server_that_was_off_for_long_believes_its_clock_after_a_day),
         cmocka_unit_test(running_time_adds_up_over_restarts),
         cmocka_unit_test(a_confirmed_clock_is_trusted_at_once),

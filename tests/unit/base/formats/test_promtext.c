@@ -45,7 +45,7 @@ static void reads_names_labels_and_values(void **state)
     assert_read("  a { x = \"1\" , y = \"2\" }\t3  \n", "a{ x = \"1\" , y = \"2\" } u 3\n", 0);
 }
 
-static void reads_a_last_line_without_newline_and_crlf(void **state)
+static void reads_crlf_blank_lines_and_a_last_line_without_newline(void **state)
 {
     (void)state;
     assert_read("a 1\r\nb 2", "a{} u 1\nb{} u 2\n", 0);
@@ -223,6 +223,10 @@ static void reads_back_what_it_writes(void **state)
     assert_non_null(strstr(out.data, "} 12\nopsbrain_calls_total 0.1\nopsbrain_calls_total NaN\n"
                                      "opsbrain_calls_total +Inf\nopsbrain_calls_total -Inf\n"));
     assert_true(promtext_read(out.data, out.length, note, &noted, NULL));
+    assert_string_equal(noted.data,
+                        "opsbrain_calls_total{name=\"q\\\"b\\\\n\\nl{},=\"} c 12\n"
+                        "opsbrain_calls_total{} c 0.1\nopsbrain_calls_total{} c nan\n"
+                        "opsbrain_calls_total{} c inf\nopsbrain_calls_total{} c -inf\n");
     sample = with_labels(labels);
     assert_true(promtext_label(&sample, "name", value, sizeof value));
     assert_string_equal(value, foreign);
@@ -245,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_names_labels_and_values),
-        cmocka_unit_test(reads_a_last_line_without_newline_and_crlf),
+        cmocka_unit_test(reads_crlf_blank_lines_and_a_last_line_without_newline),
         cmocka_unit_test(skips_timestamps_and_exemplars),
         cmocka_unit_test(reads_nan_and_infinity),
         cmocka_unit_test(quotes_may_contain_braces_commas_and_escapes),

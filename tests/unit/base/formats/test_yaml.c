@@ -66,7 +66,7 @@ static void the_supported_yaml_is_read(void **state)
     check_reads(" {\"a\": [1, null]}", "{\"a\":[1,null]}");
 }
 
-static void unsupported_yaml_is_refused_with_a_reason(void **state)
+static void unsupported_or_invalid_yaml_is_refused_with_a_reason(void **state)
 {
     (void)state;
     check_refuses("", "empty");
@@ -126,7 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_supported_yaml_is_read),
-        cmocka_unit_test(unsupported_yaml_is_refused_with_a_reason),
+        cmocka_unit_test(unsupported_or_invalid_yaml_is_refused_with_a_reason),
         cmocka_unit_test(an_error_does_not_repeat_the_content),
         cmocka_unit_test(depth_is_bounded),
     };

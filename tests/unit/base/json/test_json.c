@@ -215,7 +215,7 @@ static void string_literals_replace_what_is_not_utf8(void **state)
     assert_string_equal(text.data, "\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\\u0000b\"");
 }
 
-static void numbers_that_json_lacks_become_null(void **state)
+static void numbers_that_are_not_finite_become_null_and_minus_zero_becomes_zero(void **state)
 {
     json_auto_t *values = json_array();
     FREE_AUTO char *written = NULL;
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(the_canonical_form_does_not_depend_on_order_or_on_being_stored),
         cmocka_unit_test(string_literals_read_back_as_they_were),
         cmocka_unit_test(string_literals_replace_what_is_not_utf8),
-        cmocka_unit_test(numbers_that_json_lacks_become_null),
+        cmocka_unit_test(numbers_that_are_not_finite_become_null_and_minus_zero_becomes_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

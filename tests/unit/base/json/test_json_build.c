@@ -16,8 +16,9 @@
 
 #define JANSSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* Asserts that json_build and jansson's reader either return the same tree, in the same order, or
- * both refuse the bytes. Returns whether they accept them. */
+/* Asserts that json_build and json_parse_fully (jansson's reader, and checks of depth and NUL)
+ * either return the same tree, in the same order, or both refuse the bytes. Returns whether they
+ * accept them. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
     char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
@@ -28,7 +29,7 @@ static bool assert_agreed(const char *bytes, size_t length)
 
     memcpy(exact, bytes, length);
     if (json_build(exact, length, &built) != accepted)
-        fail_msg("builder and reader disagree on: %.*s", (int)length, bytes);
+        fail_msg("json_build and json_parse_fully disagree on: %.*s", (int)length, bytes);
     free(exact);
     if (accepted) {
         FREE_AUTO char *expected = json_dumps(parsed, JANSSON_FLAGS);
@@ -145,7 +146,8 @@ static void add_any_value(struct text *out, unsigned depth)
     text_add_char(out, kind == 2 ? ']' : '}');
 }
 
-/* Appends a message such as clients send, with its members in any order and of any kind. */
+/* Appends an object with some of the members of an MCP message, beginning with any of them; their
+ * values are random. */
 static void add_message(struct text *out)
 {
     static const char *const names[] = { "jsonrpc", "id", "method", "params", "result", "more" };

@@ -66,7 +66,7 @@ static void finds_hardware_and_models_by_short_names(void **state)
 }
 
 /* Weights in bf16 have two bytes per parameter. */
-static void the_figures_of_the_catalogue_agree_with_one_another(void **state)
+static void the_figures_of_each_model_agree_with_one_another(void **state)
 {
     struct catalog *catalog = embedded();
     size_t count;
@@ -123,7 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_has_a_dated_source_and_is_found_by_its_name),
         cmocka_unit_test(finds_hardware_and_models_by_short_names),
-        cmocka_unit_test(the_figures_of_the_catalogue_agree_with_one_another),
+        cmocka_unit_test(the_figures_of_each_model_agree_with_one_another),
         cmocka_unit_test(finds_a_row_whose_name_occurs_in_a_longer_text),
         cmocka_unit_test(reads_rows_or_says_what_is_wrong_with_them),
     };

@@ -87,7 +87,7 @@ static void an_empty_finish_reason_counts_as_none(void **state)
     expect("data: {\"choices\":[{\"text\":\"b\",\"finish_reason\" : \"\" }]}\n\n", "content [b]\n");
 }
 
-static void reads_usage_from_any_chunk_and_place(void **state)
+static void reads_usage_wherever_known_servers_put_it(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3,"
@@ -161,7 +161,7 @@ static void recognizes_done_with_and_without_blanks(void **state)
     expect("data: [DONE]", "done \n"); /* the server closed without a line end */
 }
 
-static void ignores_lines_without_data_and_a_byte_order_mark(void **state)
+static void ignores_a_byte_order_mark_and_lines_without_data(void **state)
 {
     (void)state;
     expect(": ping\n\n: ping\r\n\r\nid: 7\nretry: 10\nevent: message\nx\n"
@@ -319,12 +319,12 @@ int main(void)
         cmocka_unit_test(reads_reasoning_tool_arguments_and_refusals),
         cmocka_unit_test(reads_content_that_is_a_list_of_parts),
         cmocka_unit_test(an_empty_finish_reason_counts_as_none),
-        cmocka_unit_test(reads_usage_from_any_chunk_and_place),
+        cmocka_unit_test(reads_usage_wherever_known_servers_put_it),
         cmocka_unit_test(counts_reasoning_tokens_separately),
         cmocka_unit_test(counts_listed_token_ids),
         cmocka_unit_test(reports_errors_inside_the_stream),
         cmocka_unit_test(recognizes_done_with_and_without_blanks),
-        cmocka_unit_test(ignores_lines_without_data_and_a_byte_order_mark),
+        cmocka_unit_test(ignores_a_byte_order_mark_and_lines_without_data),
         cmocka_unit_test(reads_crlf_and_fields_without_a_space),
         cmocka_unit_test(a_stream_is_known_by_how_it_begins),
         cmocka_unit_test(joins_data_lines_of_one_event),

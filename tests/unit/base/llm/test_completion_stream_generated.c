@@ -47,8 +47,8 @@ static int64_t reference_count(const json_t *object, const char *name)
                                                                     : -1;
 }
 
-/* Writes the event that the stream is expected to report for a chunk: for an error only the word
- * "error". */
+/* Writes what the stream is expected to report for a chunk: the event, for an error only the word
+ * "error", or "broken" if the chunk is not JSON. */
 static void reference(const char *bytes, size_t length, struct text *out)
 {
     json_error_t problem;

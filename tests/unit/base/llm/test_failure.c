@@ -53,7 +53,7 @@ static void statuses_have_classes(void **state)
     assert_int_equal(failure_of_status(400, NULL, 0), FAILURE_REFUSED_400);
 }
 
-static void refusals_of_long_prompts_are_recognized_unless_the_status_is_429(void **state)
+static void refusals_of_long_prompts_are_recognized_in_400_422_and_500_not_429(void **state)
 {
     static const char *const bodies[] = {
         "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens "
@@ -86,7 +86,7 @@ static void refusals_of_long_prompts_are_recognized_unless_the_status_is_429(voi
     }
 }
 
-static void an_error_inside_a_stream_is_too_long_only_if_its_message_says_so(void **state)
+static void an_error_inside_a_stream_is_classed_as_too_long_only_if_it_says_so(void **state)
 {
     static const char sglang[] = "The input (512 tokens) is longer than the model's context length "
                                  "(300 tokens).";
@@ -126,8 +126,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_has_a_name_of_its_own),
         cmocka_unit_test(statuses_have_classes),
-        cmocka_unit_test(refusals_of_long_prompts_are_recognized_unless_the_status_is_429),
-        cmocka_unit_test(an_error_inside_a_stream_is_too_long_only_if_its_message_says_so),
+        cmocka_unit_test(refusals_of_long_prompts_are_recognized_in_400_422_and_500_not_429),
+        cmocka_unit_test(an_error_inside_a_stream_is_classed_as_too_long_only_if_it_says_so),
         cmocka_unit_test(other_refusals_are_not_called_too_long),
         cmocka_unit_test(only_the_given_bytes_of_a_body_are_read),
     };

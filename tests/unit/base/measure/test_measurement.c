@@ -107,8 +107,9 @@ static void reads_missing_members_as_zero_or_nan(void **state)
     assert_string_equal(back.first_error, "");
 }
 
-/* Reads a measurement as it was stored before gaps between chunks and gaps between tokens were
- * distinguished, and before requests were counted whose length differed from the requested one. */
+/* Reads a measurement in the form of earlier versions, which did not distinguish gaps between
+ * chunks from gaps between tokens, and did not count the requests that had another length than
+ * requested. `tokens` is the JSON of its group "tokens". */
 static void read_old(const char *tokens, struct measurement *out)
 {
     json_auto_t *json =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets that servers repeat are hidden, however they are written. */
+/* Secrets that servers repeat are hidden, written in any of the ways that mask.h lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void hides_large_pieces_of_the_secret(void **state)
     assert_hidden("Lab-7f3Kq9ZxT0vW2mR8uYc4"); /* without its last byte */
     assert_hidden("ab-7f3Kq9ZxT0vW2mR8uYc4");
     assert_hidden("7f3Kq9ZxT0vW2mR8uYc");
-    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* 18 bytes */
+    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* 18 bytes of it */
     assert_becomes("Lab-****************uYc41", "Lab-****************uYc41");
 }
 
@@ -116,7 +116,7 @@ static void leaves_other_text_alone(void **state)
     assert_becomes_with(NULL, MASK_FAILURE, SECRET, SECRET);
 }
 
-/* A string that fills its array counts as truncated. */
+/* A string counts as truncated if its array has no room for a further character of 4 bytes. */
 static void hides_8_or_more_bytes_of_the_secret_before_a_truncation(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);

@@ -208,7 +208,7 @@ static void refuses_invalid_host_names(void **state)
     assert_url_refused("http://[fe80::1%25eth0]/", ERROR_INVALID, "not an IPv6 address");
 }
 
-static void refuses_forbidden_addresses_in_every_spelling(void **state)
+static void refuses_forbidden_addresses_and_unusual_spellings_of_ipv4(void **state)
 {
     (void)state;
     assert_url_refused("http://169.254.169.254/", ERROR_FORBIDDEN, "no deployment may have");
@@ -286,7 +286,7 @@ int main(void)
         cmocka_unit_test(refuses_a_user_in_a_url_without_repeating_the_password),
         cmocka_unit_test(refuses_invalid_ports),
         cmocka_unit_test(refuses_invalid_host_names),
-        cmocka_unit_test(refuses_forbidden_addresses_in_every_spelling),
+        cmocka_unit_test(refuses_forbidden_addresses_and_unusual_spellings_of_ipv4),
         cmocka_unit_test(urls_and_hosts_are_bounded),
         cmocka_unit_test(writes_an_origin_in_one_form),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are not answered, end early, or must not be made. */
+/* Calls that fail, end early, or must not be made; what their errors say; proxies in the
+ * environment. */
 #include "tests/unit/support/outbound_trial.h"
 
 static void ends_at_the_total_timeout(void **state)

@@ -15,7 +15,7 @@
 #include "base/core/memory.h"
 #include "base/net/secrets.h"
 
-/* Makes a new folder for every test. */
+/* Makes a new folder, which is the state of the test. */
 static int set_up(void **state)
 {
     char *folder = memory_copy_text("/tmp/secrets-XXXXXX");

@@ -61,7 +61,8 @@ static void networks_and_addresses_allow_only_their_addresses(void **state)
     server_list_destroy(list);
 }
 
-static void a_name_allows_its_host_and_after_a_dot_or_asterisk_its_subdomains(void **state)
+static void
+a_name_allows_its_host_after_a_dot_also_subdomains_after_an_asterisk_only_those(void **state)
 {
     struct server_list *list = list_of("GPU.example.com,.lab.example.com *.dev.example.com");
     static const char *const in[] = { "gpu.example.com", "lab.example.com", "a.lab.example.com",
@@ -122,7 +123,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_allows_any_server),
         cmocka_unit_test(networks_and_addresses_allow_only_their_addresses),
-        cmocka_unit_test(a_name_allows_its_host_and_after_a_dot_or_asterisk_its_subdomains),
+        cmocka_unit_test(
+            a_name_allows_its_host_after_a_dot_also_subdomains_after_an_asterisk_only_those),
         cmocka_unit_test(refuses_entries_that_are_neither_networks_nor_names),
     };
 

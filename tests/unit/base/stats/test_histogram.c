@@ -155,7 +155,7 @@ static void count_sum_and_extremes_are_exact(void **state)
     histogram_destroy(histogram);
 }
 
-/* The values are only a seventh of a bucket's width apart. */
+/* The values are only about a seventh of a bucket's width apart. */
 static void the_deviation_is_finer_than_a_bucket(void **state)
 {
     struct histogram *histogram = histogram_create();
@@ -308,7 +308,8 @@ static void refuses_every_truncation(void **state)
     histogram_destroy(histogram);
 }
 
-/* A histogram that is not refused must at least answer every query. */
+/* A damaged histogram that is not refused must still have quantiles between its extremes and no
+ * negative deviation. Merging and encoding it must not crash. */
 static void use(struct histogram *histogram)
 {
     FREE_AUTO void *encoded = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures single cells on simserve, and compares the figures with simserve's own record. */
+/* Measures single cells on simserve: the figures must agree with simserve's settings and, where a
+ * test reads it, with simserve's own record. */
 #include "bench/cell/cell.h"
 
 #include <math.h>
@@ -25,8 +26,9 @@ static void figures_agree_with_the_servers_record(void **state)
         fail_msg("%s", trial.error.message);
     assert_int_equal(truth.joined, m->succeeded);
     assert_int_equal(histogram_count(truth.ttft), m->latency[METRIC_TTFT].count);
+    /* Some chunks were under way at the window's bounds. */
     assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ICL].count - 8,
-                    m->latency[METRIC_ICL].count + 8); /* some were under way at the bounds */
+                    m->latency[METRIC_ICL].count + 8);
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.5, m);
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.99, m);
     check_quantile(trial.result.histograms[METRIC_ITL], truth.itl, 0.5, m);
@@ -90,7 +92,7 @@ static void the_cold_request_is_reported_separately(void **state)
     tear_down(&trial);
 }
 
-static void tokens_are_not_chunks(void **state)
+static void a_chunk_of_several_tokens_counts_as_several_tokens(void **state)
 {
     struct trial trial;
 
@@ -104,7 +106,7 @@ static void tokens_are_not_chunks(void **state)
     tear_down(&trial);
 }
 
-/* Chunks of three tokens every 9 ms. */
+/* The server sends a chunk of three tokens every 9 ms. */
 static void set_up_wide_chunks(struct trial *trial)
 {
     set_up(trial, (const char *[]){ "--tokens-per-chunk", "3", "--step-ms", "9", NULL });
@@ -167,7 +169,7 @@ static void chat_prompts_have_the_requested_length_or_are_infeasible(void **stat
     tear_down(&trial);
 }
 
-static void goodput_counts_answers_that_met_the_limits(void **state)
+static void goodput_leaves_out_answers_that_exceed_a_limit(void **state)
 {
     struct trial trial;
 
@@ -191,7 +193,7 @@ static void figures_of_several_threads_add_up(void **state)
     trial.order.shards = 2;
     trial.plan.ttft_timeout_s = 20;
     trial.plan.warmup_limit_s = 0.4;
-    trial.plan.requests = 4000; /* every user sends twice, however slow the machine is */
+    trial.plan.requests = 4000; /* about two per user, however slow the machine is */
     trial.plan.window_s = 30;
     const struct measurement *m = measure(&trial);
     assert_int_equal(trial.result.state, CELL_MEASURED);
@@ -330,11 +332,11 @@ int main(void)
         cmocka_unit_test(figures_agree_with_the_servers_record),
         cmocka_unit_test(counts_what_was_sent_and_received),
         cmocka_unit_test(the_cold_request_is_reported_separately),
-        cmocka_unit_test(tokens_are_not_chunks),
+        cmocka_unit_test(a_chunk_of_several_tokens_counts_as_several_tokens),
         cmocka_unit_test(gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens),
         cmocka_unit_test(gaps_between_tokens_are_unknown_if_wide_chunks_report_no_tokens),
         cmocka_unit_test(chat_prompts_have_the_requested_length_or_are_infeasible),
-        cmocka_unit_test(goodput_counts_answers_that_met_the_limits),
+        cmocka_unit_test(goodput_leaves_out_answers_that_exceed_a_limit),
         cmocka_unit_test(figures_of_several_threads_add_up),
         cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
         cmocka_unit_test(tool_calls_are_output),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class of each way in which the requests of a cell can fail, and cases that are not
- * failures. */
+/* The classes of failures of a cell's requests, and peculiar answers that are not failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #include "tests/unit/support/cell_trial.h"
 
 struct expectation {
-    const char *fault; /* for simserve's --fault: NAME=1 (every request) or NAME/8 (every eighth) */
+    const char *fault; /* for simserve's --fault: NAME=1, in every request */
     enum cell_state state;
     const char *reason;
 };
@@ -68,7 +67,8 @@ static void each_fault_has_its_class(void **state)
         check_failure(&trials[i], &expectations[i]);
 }
 
-/* Peculiarities of servers that are not failures. */
+/* What some servers do without failing, for simserve's --fault: NAME=1, in every request, or
+ * NAME/7, in every seventh. */
 static const char *const peculiarities[] = {
     "missing_done=1",     "usage_in_last_content=1", "usage_in_every_chunk=1", "usage_null=1",
     "usage_as_timings=1", "missing_finish=1",        "wrong_finish_reason=1",  "comment_lines=1",
@@ -98,7 +98,7 @@ static void check_peculiar(struct trial *trial, const char *fault)
     tear_down(trial);
 }
 
-/* If four chunks arrive at once, no token may seem to have taken no time. */
+/* Even if several chunks arrive at once, the gap before each of their tokens is above zero. */
 static void tokens_of_joined_chunks_share_their_time(void **state)
 {
     static const struct {
@@ -258,8 +258,7 @@ static void reports_a_server_that_cannot_be_reached(void **state)
 
 #define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
 
-/* A simple server: its stream has the content type text/plain, and its usage is all zeros. */
-static void a_stream_with_another_content_type_is_read_but_not_usage_of_zeros(void **state)
+static void a_text_plain_stream_is_read_but_its_usage_of_zeros_is_ignored(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/completions", .type = "text/plain",
@@ -288,7 +287,7 @@ static void a_stream_with_another_content_type_is_read_but_not_usage_of_zeros(vo
     canned_stop(&server);
 }
 
-static void a_refusal_inside_a_stream_makes_a_cell_infeasible(void **state)
+static void a_stream_that_says_the_prompt_is_too_long_makes_a_cell_infeasible(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/completions", .type = "text/event-stream",
@@ -314,8 +313,8 @@ static void a_refusal_inside_a_stream_makes_a_cell_infeasible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refusal_inside_a_stream_makes_a_cell_infeasible),
-        cmocka_unit_test(a_stream_with_another_content_type_is_read_but_not_usage_of_zeros),
+        cmocka_unit_test(a_stream_that_says_the_prompt_is_too_long_makes_a_cell_infeasible),
+        cmocka_unit_test(a_text_plain_stream_is_read_but_its_usage_of_zeros_is_ignored),
         cmocka_unit_test(each_fault_has_its_class),
         cmocka_unit_test(peculiar_streams_are_not_failures),
         cmocka_unit_test(tokens_of_joined_chunks_share_their_time),

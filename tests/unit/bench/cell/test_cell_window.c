@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load of a cell on simserve: open loops below and above its capacity, think time, ramp, how
- * long a window is, and whether its pace was even. */
+/* The load of a cell on simserve: open loops below and above simserve's capacity, think time, ramp,
+ * how long the window is, and whether the pace in it was even. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ static int by_due(const void *a, const void *b)
     return (left->due_us > right->due_us) - (left->due_us < right->due_us);
 }
 
-/* The records of all requests except probes, in the order in which they were due. Free with
- * request_records_finish. */
+/* The cell's records except that of the probe, in the order in which the requests were due. Free
+ * with request_records_finish. */
 static struct request_records load_records(const struct trial *trial)
 {
     struct request_records records;
@@ -119,12 +119,12 @@ static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **stat
     assert_int_equal(m->latency[METRIC_E2E].count, m->attempted);
     assert_int_equal(m->latency[METRIC_E2E].censored, m->unanswered);
     assert_true(m->latency[METRIC_E2E].p99_censored);
-    assert_true(m->latency[METRIC_E2E].p99_ms
-                > 1000); /* the measurement waited for the slowest requests */
+    /* After the window of 1 s, the cell still waited for answers. */
+    assert_true(m->latency[METRIC_E2E].p99_ms > 1000);
     tear_down(&trial);
 }
 
-/* Slightly more requests are due than are answered, and at most four are in flight: all are
+/* Per second, 125 requests are due and 105 are answered, and at most four are in flight: all are
  * answered in the end, late, and the time that they waited before they were sent counts in their
  * latency. */
 static void latency_counts_from_the_schedule(void **state)
@@ -190,7 +190,7 @@ static void threads_share_one_schedule(void **state)
     assert_true(m->warmup_s >= 0.2);
     records = load_records(&trial);
     for (size_t i = 1; i < records.count; i++)
-        if (records.rows[i].phase == RECORD_WINDOW) /* later requests may be missing */
+        if (records.rows[i].phase == RECORD_WINDOW) /* requests due after it may be missing */
             assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 2499, 2501);
     request_records_finish(&records);
     tear_down(&trial);
@@ -222,7 +222,8 @@ static void requests_are_due_at_random_times_and_not_sent_before(void **state)
     tear_down(&trial);
 }
 
-/* Requests take 0.8 s each, and the window 0.3 s, after a warm-up in which none has ended. */
+/* Requests take 0.8 s each. The planned window takes 0.3 s, after a warm-up in which none has
+ * ended. */
 static void an_open_window_shorter_than_a_request_is_extended_until_some_have_ended(void **state)
 {
     struct trial trial;
@@ -334,7 +335,7 @@ static void says_whether_the_load_had_settled(void **state)
     trial.plan.warmup_limit_s = 30;
     const struct measurement *m = measure(&trial);
     assert_false(m->unsettled);
-    assert_true(m->warmup_s >= 2 && m->warmup_s < 30); /* two windows of a second */
+    assert_true(m->warmup_s >= 2 && m->warmup_s < 30); /* two spans of a second were compared */
     tear_down(&trial);
 }
 
@@ -356,7 +357,7 @@ static void users_who_think_are_not_in_flight(void **state)
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->concurrency_expected < 24);
         /* The expected number follows from the think times that were drawn: their mean over one
-         * second is far from the mean of the distribution. */
+         * second may be far from the mean of the distribution. */
         if (fabs(m->concurrency_actual - m->concurrency_expected) > 0.8)
             fail_msg("%.2f in flight, %.2f expected", m->concurrency_actual,
                      m->concurrency_expected);

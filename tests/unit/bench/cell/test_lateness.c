@@ -39,7 +39,7 @@ static void a_client_in_time_is_not_the_limit(void **state)
 }
 
 /* The client is occasionally late by 12 ms: the means are valid, the slowest percent is not. */
-static void a_few_late_reads_only_make_the_tail_wrong(void **state)
+static void a_few_late_reads_make_only_the_tail_wrong(void **state)
 {
     struct measurement measurement = in_time();
 
@@ -74,7 +74,7 @@ static void a_client_that_makes_figures_wrong_or_is_busy_is_the_limit(void **sta
 }
 
 /* In an open loop latencies count from the scheduled time, so TTFT includes being sent late. */
-static void late_sending_counts_in_ttft_only_in_an_open_loop(void **state)
+static void only_in_an_open_loop_is_late_sending_part_of_ttft(void **state)
 {
     struct measurement closed = in_time(), open = in_time();
 
@@ -86,7 +86,7 @@ static void late_sending_counts_in_ttft_only_in_an_open_loop(void **state)
     assert_true(open.client_limited);
 }
 
-static void waiting_for_a_cpu_is_the_machines_fault(void **state)
+static void the_machine_is_busy_if_a_late_client_waited_for_a_cpu(void **state)
 {
     struct measurement measurement = in_time(), late = in_time();
 
@@ -104,10 +104,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_in_time_is_not_the_limit),
-        cmocka_unit_test(a_few_late_reads_only_make_the_tail_wrong),
+        cmocka_unit_test(a_few_late_reads_make_only_the_tail_wrong),
         cmocka_unit_test(a_client_that_makes_figures_wrong_or_is_busy_is_the_limit),
-        cmocka_unit_test(late_sending_counts_in_ttft_only_in_an_open_loop),
-        cmocka_unit_test(waiting_for_a_cpu_is_the_machines_fault),
+        cmocka_unit_test(only_in_an_open_loop_is_late_sending_part_of_ttft),
+        cmocka_unit_test(the_machine_is_busy_if_a_late_client_waited_for_a_cpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void a_constant_counter_is_not_steady(void **state)
     steady_finish(&steady);
 }
 
-/* Returns the share of 400 runs in which the interval contains the true rate. A run has 200
+/* Returns the share of 400 runs in which the interval contains the true rate. A run has 201
  * samples. From one to the next the count grows by 1000 on average; `memory` is the share of a
  * deviation from this average that carries over to the next sample. */
 static double coverage(double memory)
@@ -83,12 +83,12 @@ static double coverage(double memory)
     generator_init(&generator, 42);
     for (int run = 0; run < 400; run++) {
         struct steady steady = { 0 };
-        double count = 0, off = 0, width;
+        double count = 0, deviation = 0, width;
 
         steady_add(&steady, 0, 0);
         for (int i = 1; i <= 200; i++) {
-            off = memory * off + 200 * (generator_uniform(&generator) - 0.5);
-            count += 1000 + off;
+            deviation = memory * deviation + 200 * (generator_uniform(&generator) - 0.5);
+            count += 1000 + deviation;
             steady_add(&steady, (int64_t)i * 50000000, (int64_t)count);
         }
         width = steady_half_width(&steady);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP/1.1 answers are read in the same way however their bytes are split, and refused if they are
- * invalid or encoded in an unsupported way. */
+/* Answers of HTTP/1.0 and HTTP/1.1 are read in the same way however their bytes are split, and
+ * refused if they are invalid or not supported. */
 #include "bench/load/http_answer.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ struct reading {
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
-    size_t limit; /* the listener returns false when `received` has this many bytes; 0: never */
+    size_t limit; /* the listener returns false once `received` has this many bytes; 0: never */
 };
 
 static void on_head(void *context, long status, const char *content_type)
@@ -204,7 +204,7 @@ static enum http_answer_end read_long(const char *before, char filler, size_t co
     return reading.end;
 }
 
-static void heads_and_extensions_are_bounded(void **state)
+static void all_parts_of_an_answer_but_its_body_are_bounded(void **state)
 {
     static const char rest[] = "\r\nContent-Length: 2\r\n\r\nok";
     static const char chunked[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -222,12 +222,15 @@ static void heads_and_extensions_are_bounded(void **state)
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nContent-Type: ", 'x', 500, rest, piece),
                          HTTP_ANSWER_WHOLE);
         assert_int_equal(read_long(chunked, '0', 16, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);
-        TEXT_AUTO size = { 0 };
-        text_addf(&size, "%s0;", chunked);
-        assert_int_equal(read_long(size.data, 'x', 4000, "\r\n\r\n", piece), HTTP_ANSWER_WHOLE);
-        assert_int_equal(read_long(size.data, 'x', 5000, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);
-        text_addf(&size, "\r\n");
-        assert_int_equal(read_long(size.data, 'x', 66000, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);
+        TEXT_AUTO last_chunk = { 0 };
+        text_addf(&last_chunk, "%s0;", chunked);
+        assert_int_equal(read_long(last_chunk.data, 'x', 4000, "\r\n\r\n", piece),
+                         HTTP_ANSWER_WHOLE);
+        assert_int_equal(read_long(last_chunk.data, 'x', 5000, "\r\n\r\n", piece),
+                         HTTP_ANSWER_WRONG);
+        text_addf(&last_chunk, "\r\n"); /* trailers follow */
+        assert_int_equal(read_long(last_chunk.data, 'x', 66000, "\r\n\r\n", piece),
+                         HTTP_ANSWER_WRONG);
     }
 }
 
@@ -250,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_split),
         cmocka_unit_test(an_invalid_or_unsupported_answer_is_refused_with_a_reason),
-        cmocka_unit_test(heads_and_extensions_are_bounded),
+        cmocka_unit_test(all_parts_of_an_answer_but_its_body_are_bounded),
         cmocka_unit_test(a_listener_that_returns_false_is_not_called_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

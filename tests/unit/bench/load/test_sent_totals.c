@@ -39,8 +39,9 @@ static void sums_the_requests_that_were_answered_in_full(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* Unless the server reported its length, the prompt of a failed request was at most as long as the
- * longest reported prompt. Its answer was at most as long as the longest requested answer. */
+/* The server may have counted the prompt of a failed request: with the length that it reported for
+ * the request, else with the longest that it reported for any. It may also have counted an answer
+ * as long as the longest that was requested or reported. */
 static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
     const struct request whole = answered(100, 16);
@@ -61,8 +62,9 @@ static void a_failed_request_may_have_been_counted_in_full(void **state)
     assert_int_equal(sent.more_output_tokens, 32);
 }
 
-/* Only the longest length is stored, which is also a bound for shorter requests. */
-static void a_cancelled_request_may_have_been_as_long_as_the_longest(void **state)
+/* Of the lengths of answers, only the longest is kept: it also bounds the answers that were cut
+ * off. */
+static void an_answer_that_was_cut_off_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);
     struct request cut = answered(-1, -1);
@@ -123,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_the_requests_that_were_answered_in_full),
         cmocka_unit_test(a_failed_request_may_have_been_counted_in_full),
-        cmocka_unit_test(a_cancelled_request_may_have_been_as_long_as_the_longest),
+        cmocka_unit_test(an_answer_that_was_cut_off_may_have_been_as_long_as_the_longest),
         cmocka_unit_test(unsent_requests_are_not_counted),
         cmocka_unit_test(a_request_that_was_sent_twice_may_count_twice),
         cmocka_unit_test(answers_without_usage_leave_a_range_of_output_tokens),

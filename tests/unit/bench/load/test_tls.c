@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells over TLS and HTTP/2, through a proxy that speaks both: the figures still agree with the
- * server's own record. */
+/* TLS and HTTP/2: the figures of a cell through a proxy that speaks both still agree with the
+ * server's own record, and a server that is not trusted, or has no HTTP/2, is not measured. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,8 +95,8 @@ static const struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Asserts that a quantile differs from the truth by at most 5 ms or 5 %, because the proxy needs
- * time, too, plus the client's lateness. */
+/* Asserts that a quantile differs from the truth by at most the client's lateness, plus
+ * 5 ms or 5 %, whichever is more: the proxy needs time, too. */
 static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
                            const struct measurement *measurement)
 {

@@ -5,7 +5,7 @@
 struct expectation {
     const char *description;
     struct script_step step;
-    const char *received;
+    const char *received; /* NULL: not compared */
     enum failure failure;
     bool stays_open;
 };
@@ -61,7 +61,7 @@ static const struct expectation expectations[] = {
       true },
     { "closed at once", { "", .after = SCRIPT_CLOSE }, "", FAILURE_RESET, false },
     { "reset at once", { "", .after = SCRIPT_RESET }, "", FAILURE_RESET, false },
-    { "closed in a length",
+    { "closed before the length is reached",
       { OK "Content-Length: 9\r\n\r\nfour", .after = SCRIPT_CLOSE },
       "<200 text/event-stream>four",
       FAILURE_RESET,

@@ -63,7 +63,7 @@ static void sorts_levels_and_removes_duplicates(void **state)
     assert_int_equal(plan.concurrency[2], 8);
 }
 
-static void refuses_values_out_of_range_with_the_range(void **state)
+static void refuses_missing_and_invalid_values_and_says_what_is_allowed(void **state)
 {
     (void)state;
     must_refuse("{\"input_tokens\":[4]}", "'concurrency' is missing");
@@ -261,7 +261,7 @@ static void refuses_invalid_or_contradictory_settings_of_the_workload(void **sta
 #undef GRID
 }
 
-static const char full_plan[] =
+static const char closed_plan[] =
     "{\"concurrency\":[1,4],\"input_tokens\":[16,32],\"output_tokens\":[8,9],\"repetitions\":2,"
     "\"window_s\":2.5,\"warmup_limit_s\":0,\"api\":\"chat\",\"seed\":9007199254740991,"
     "\"time_limit_s\":77,\"ttft_timeout_s\":2,\"idle_timeout_s\":3,\"request_timeout_s\":4,"
@@ -283,7 +283,7 @@ static const char open_plan[] =
 
 static void reads_back_what_it_wrote(void **state)
 {
-    static const char *const texts[] = { full_plan, open_plan };
+    static const char *const texts[] = { closed_plan, open_plan };
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -298,14 +298,14 @@ static void reads_back_what_it_wrote(void **state)
     }
 }
 
-static void lists_cells_in_the_order_of_measuring(void **state)
+static void lists_cells_in_the_order_of_the_plan(void **state)
 {
     struct plan plan;
     FREE_AUTO struct cell_plan *cells = NULL;
     size_t count;
 
     (void)state;
-    must_read(full_plan, &plan);
+    must_read(closed_plan, &plan);
     plan_cells(&plan, 1, &cells, &count);
     assert_int_equal(count, 16);
     for (size_t i = 0; i < count; i++) {
@@ -324,7 +324,7 @@ static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state
     size_t count, first[2] = { 0, 0 };
 
     (void)state;
-    must_read(full_plan, &plan);
+    must_read(closed_plan, &plan);
     plan_cells(&plan, 2, &cells, &count);
     assert_int_equal(count, 32);
     for (size_t i = 0; i < count; i += 2) {
@@ -338,8 +338,8 @@ static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state
         assert_int_equal(a->concurrency, b->concurrency);
         assert_int_equal(a->input_tokens, b->input_tokens);
         assert_int_equal(a->output_tokens, b->output_tokens);
-        if (i < 16)
-            assert_int_equal(a->subject, cells[i + 17].subject); /* in the next repetition */
+        if (i < 16) /* the next repetition has the pair in the opposite order */
+            assert_int_equal(a->subject, cells[i + 17].subject);
         first[a->subject]++;
     }
     assert_int_equal(cells[0].subject, 0);
@@ -353,7 +353,7 @@ static void both_subjects_count_against_the_limit_of_cells(void **state)
     struct error error;
 
     (void)state;
-    must_read(full_plan, &plan);
+    must_read(closed_plan, &plan);
     assert_true(plan_check_cells(&plan, 2, &error));
     plan_estimate(&plan, 1, &alone);
     plan_estimate(&plan, 2, &both);
@@ -377,7 +377,7 @@ static void digest_depends_on_plan_and_revisions(void **state)
         with_revised_candidate[65];
 
     (void)state;
-    must_read(full_plan, &plan);
+    must_read(closed_plan, &plan);
     must_read("{\"concurrency\":[1],\"input_tokens\":[16]}", &other);
     plan_digest(&plan, &deployment, NULL, first);
     plan_digest(&plan, &deployment, NULL, same);
@@ -394,7 +394,7 @@ static void digest_depends_on_plan_and_revisions(void **state)
     assert_string_not_equal(first, revised);
 }
 
-static void an_estimate_follows_from_the_assumed_server(void **state)
+static void an_estimate_follows_from_the_plan_and_the_assumed_server(void **state)
 {
     struct plan plan;
     struct plan_estimate estimate;
@@ -427,7 +427,7 @@ int main(void)
         cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_measure),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_removes_duplicates),
-        cmocka_unit_test(refuses_values_out_of_range_with_the_range),
+        cmocka_unit_test(refuses_missing_and_invalid_values_and_says_what_is_allowed),
         cmocka_unit_test(an_open_loop_has_rates_for_levels),
         cmocka_unit_test(refuses_invalid_settings_of_load_and_window),
         cmocka_unit_test(old_plans_are_closed_loops),
@@ -435,11 +435,11 @@ int main(void)
         cmocka_unit_test(refuses_too_many_levels),
         cmocka_unit_test(refuses_invalid_or_contradictory_settings_of_the_workload),
         cmocka_unit_test(reads_back_what_it_wrote),
-        cmocka_unit_test(lists_cells_in_the_order_of_measuring),
+        cmocka_unit_test(lists_cells_in_the_order_of_the_plan),
         cmocka_unit_test(two_subjects_take_turns_and_each_is_first_half_the_time),
         cmocka_unit_test(both_subjects_count_against_the_limit_of_cells),
         cmocka_unit_test(digest_depends_on_plan_and_revisions),
-        cmocka_unit_test(an_estimate_follows_from_the_assumed_server),
+        cmocka_unit_test(an_estimate_follows_from_the_plan_and_the_assumed_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

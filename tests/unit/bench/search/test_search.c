@@ -200,9 +200,8 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* The throughput of these curves is flat above the knee, the smallest load that saturates the
- * server. */
-static void a_climb_finds_the_knee_and_stops_soon_above_it(void **state)
+/* The throughput of these curves does not grow above `slots` users. */
+static void a_climb_finds_the_saturation_point_and_stops_soon_above_it(void **state)
 {
     unsigned seed = 11;
 
@@ -318,8 +317,8 @@ static void with_noise_a_search_differs_from_its_grid_less_than_two_grids_do(voi
 }
 
 /* Two kinds of curves may mislead the search: those whose tokens/s at the greatest load are so
- * little below the peak that it could be noise, and those that rise and fall between two measured
- * levels. */
+ * little below the peak that the difference could be noise, and those that rise and fall between
+ * two measured levels. */
 static void finds_the_saturation_point_of_nearly_all_curves_with_a_decline(void **state)
 {
     unsigned seed = 11;
@@ -368,7 +367,7 @@ static void with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_s
     assert_true(ended < 30);
 }
 
-static void finds_the_limit_if_all_levels_meet_the_limits_or_none_does(void **state)
+static void finds_out_that_all_levels_meet_the_limits_or_that_none_does(void **state)
 {
     struct model model = { .alone_s = 1, .slots = 64, .limit_s = 100 };
     struct curve curve;
@@ -385,9 +384,11 @@ static void finds_the_limit_if_all_levels_meet_the_limits_or_none_does(void **st
     check_same(&curve, NULL, &found);
     assert_int_equal(found.step.limit, SEARCH_NONE);
     assert_int_equal(found.step.miss, 0);
-    assert_int_equal(found.known[1].state, LEVEL_SOUND); /* the smallest load may miss by chance */
+    /* The smallest load may have missed by chance, so the next load is measured, too. */
+    assert_int_equal(found.known[1].state, LEVEL_SOUND);
     check_same(&curve, &hint, &longer);
-    assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN); /* but hardly at two contexts */
+    /* It hardly misses by chance at two contexts, so the next load is not measured. */
+    assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN);
 }
 
 static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
@@ -523,14 +524,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_full_grid_finds_on_a_thousand_curves),
-        cmocka_unit_test(a_climb_finds_the_knee_and_stops_soon_above_it),
+        cmocka_unit_test(a_climb_finds_the_saturation_point_and_stops_soon_above_it),
         cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(a_hint_from_a_shorter_context_saves_measurements),
         cmocka_unit_test(a_hint_from_an_earlier_repetition_saves_measurements),
         cmocka_unit_test(with_noise_a_search_differs_from_its_grid_less_than_two_grids_do),
         cmocka_unit_test(finds_the_saturation_point_of_nearly_all_curves_with_a_decline),
         cmocka_unit_test(with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_sweep),
-        cmocka_unit_test(finds_the_limit_if_all_levels_meet_the_limits_or_none_does),
+        cmocka_unit_test(finds_out_that_all_levels_meet_the_limits_or_that_none_does),
         cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
         cmocka_unit_test(the_load_above_one_that_barely_misses_a_limit_is_measured),
         cmocka_unit_test(gives_up_if_nothing_succeeds),

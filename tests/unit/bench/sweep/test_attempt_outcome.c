@@ -52,7 +52,7 @@ static void a_cell_contaminated_three_times_is_marked(void **state)
     assert_int_equal(trial.result.measurement.attempted, 9);
 }
 
-static void a_cell_restarted_three_times_has_failed_and_has_no_figures(void **state)
+static void a_cell_whose_server_restarted_three_times_has_failed_and_has_no_figures(void **state)
 {
     struct trial trial = { 0 };
 
@@ -142,7 +142,7 @@ int main(void)
         cmocka_unit_test(an_even_cell_stays_as_it_is),
         cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
         cmocka_unit_test(a_cell_contaminated_three_times_is_marked),
-        cmocka_unit_test(a_cell_restarted_three_times_has_failed_and_has_no_figures),
+        cmocka_unit_test(a_cell_whose_server_restarted_three_times_has_failed_and_has_no_figures),
         cmocka_unit_test(a_failed_cell_is_not_measured_again_because_of_other_clients),
         cmocka_unit_test(a_different_model_stops_the_sweep),
     };

@@ -53,7 +53,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(runs[0].deployment, "demo");
     assert_string_equal(runs[1].deployment, "other");
-    assert_string_equal(runs[3].deployment, "demo"); /* the last one in the second repetition */
+    assert_string_equal(runs[3].deployment, "demo"); /* it is last in the second repetition */
     assert_string_equal(runs[0].fingerprint, runs[3].fingerprint);
     assert_string_not_equal(runs[0].fingerprint, runs[1].fingerprint);
     run_rows_free(runs, count);
@@ -143,7 +143,7 @@ static void a_prompt_too_long_for_one_deployment_is_left_out_for_both(void **sta
     tear_down(&rig);
 }
 
-static void prompts_sent_to_one_deployment_count_for_another_on_the_same_server(void **state)
+static void prompts_count_as_repeated_if_another_deployment_on_the_server_got_them(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(two_sweeps_over_the_same_deployments_in_opposite_order_both_complete),
         cmocka_unit_test(one_server_can_be_measured_under_two_names),
         cmocka_unit_test(a_prompt_too_long_for_one_deployment_is_left_out_for_both),
-        cmocka_unit_test(prompts_sent_to_one_deployment_count_for_another_on_the_same_server),
+        cmocka_unit_test(prompts_count_as_repeated_if_another_deployment_on_the_server_got_them),
         cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
     };
     struct error error;

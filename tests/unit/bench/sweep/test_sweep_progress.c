@@ -58,7 +58,7 @@ static void the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second(voi
     expect(SEARCH_FULL, 9, 0, CELL_S - 0.2, "");
 }
 
-static void a_search_expects_to_infer_the_share_so_far_or_a_first_guess(void **state)
+static void a_search_assumes_the_share_inferred_so_far_or_a_guess_if_none_was(void **state)
 {
     (void)state;
     expect(SEARCH_ADAPTIVE, 4, 2, 0, "; 35 s left");
@@ -73,7 +73,7 @@ int main(void)
         cmocka_unit_test(the_remaining_cells_are_expected_to_take_as_long_as_the_earlier_ones),
         cmocka_unit_test(a_cell_that_takes_too_long_does_not_reduce_the_time_for_later_cells),
         cmocka_unit_test(the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second),
-        cmocka_unit_test(a_search_expects_to_infer_the_share_so_far_or_a_first_guess),
+        cmocka_unit_test(a_search_assumes_the_share_inferred_so_far_or_a_guess_if_none_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which an adaptive sweep measures its cells, with a real store; the results come from
- * a model of the server. */
+/* Which cells a sweep measures, in which order, and which it infers. The store is real; the results
+ * come from a model of the server. */
 #include <math.h>
 #include <stdlib.h>
 

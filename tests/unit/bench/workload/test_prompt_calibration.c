@@ -137,7 +137,7 @@ static void answer(const struct word_server *server, int connection, const char 
 
 static void *serve(void *context)
 {
-    static char request[CANNED_BODY];
+    static char request[CANNED_REQUEST_SIZE];
     struct word_server *server = context;
     int connection;
 
@@ -229,7 +229,7 @@ static void the_average_is_used_if_no_word_is_one_token(void **state)
     assert_int_equal(workload.overhead_tokens, 5);
 }
 
-static void fields_that_the_server_refuses_are_omitted(void **state)
+static void fields_that_the_server_refuses_are_omitted_or_replaced(void **state)
 {
     struct word_server server = { .one_token_letters = 20,
                                   .reports_prompt_tokens = true,
@@ -311,7 +311,7 @@ int main(void)
         cmocka_unit_test(words_of_several_tokens_are_skipped),
         cmocka_unit_test(single_letters_are_exact_if_words_are_split),
         cmocka_unit_test(the_average_is_used_if_no_word_is_one_token),
-        cmocka_unit_test(fields_that_the_server_refuses_are_omitted),
+        cmocka_unit_test(fields_that_the_server_refuses_are_omitted_or_replaced),
         cmocka_unit_test(a_stream_with_a_wrong_content_type_is_recognized),
         cmocka_unit_test(usage_in_every_chunk_is_requested_if_the_server_supports_it),
         cmocka_unit_test(a_server_that_does_not_report_tokens_is_recognized),

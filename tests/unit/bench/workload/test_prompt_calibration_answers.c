@@ -31,7 +31,7 @@ static void the_plans_temperature_is_used_if_0_is_refused(void **state)
     canned_stop(&server);
 }
 
-static void a_server_that_always_streams_is_learned(void **state)
+static void prompts_can_be_made_for_a_server_that_always_streams(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .type = "text/event-stream",
@@ -271,7 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plans_temperature_is_used_if_0_is_refused),
-        cmocka_unit_test(a_server_that_always_streams_is_learned),
+        cmocka_unit_test(prompts_can_be_made_for_a_server_that_always_streams),
         cmocka_unit_test(a_stream_that_sends_only_comments_after_an_event_has_failed),
         cmocka_unit_test(if_an_api_is_missing_the_other_one_is_suggested),
         cmocka_unit_test(a_server_whose_answers_end_early_is_refused_without_natural_output),

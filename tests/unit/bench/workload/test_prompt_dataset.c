@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts whose texts or lengths come from a dataset, also for two servers that are compared. */
+/* Prompts whose texts or lengths come from a dataset, and prompts for two servers that are
+ * compared. */
 #include "tests/unit/support/prompt_requests.h"
 
 static struct prompt_source *make_of_dataset(const struct workload *workload,

@@ -48,8 +48,8 @@ static void word_prompts_have_a_word_for_each_token(void **state)
     json_auto_t *chat = NULL;
 
     (void)state;
-    assert_int_equal(count_words(json_get_text(json, "prompt", "")),
-                     100); /* with "a", the overhead */
+    /* The first word is "a", which is the overhead. */
+    assert_int_equal(count_words(json_get_text(json, "prompt", "")), 100);
     prompt_source_destroy(prompts);
     workload.api = BENCH_CHAT;
     prompts = make_prompts(&workload, 1, 100);
@@ -208,16 +208,16 @@ static void lengths_depend_on_the_seed_but_not_on_the_attempt(void **state)
     struct plan reseeded = spread_plan;
     struct prompt_source *prompts = make_prompts_of_plan(&workload, &spread_plan, 100, 5);
     struct prompt_source *other_attempt = make_prompts_of_plan(&workload, &spread_plan, 100, 6);
-    struct prompt_source *other;
+    struct prompt_source *other_seed;
 
     (void)state;
     reseeded.seed = 2;
-    other = make_prompts_of_plan(&workload, &reseeded, 100, 5);
+    other_seed = make_prompts_of_plan(&workload, &reseeded, 100, 5);
     assert_true(have_equal_lengths(prompts, other_attempt));
-    assert_false(have_equal_lengths(prompts, other));
+    assert_false(have_equal_lengths(prompts, other_seed));
     prompt_source_destroy(prompts);
     prompt_source_destroy(other_attempt);
-    prompt_source_destroy(other);
+    prompt_source_destroy(other_seed);
 }
 
 static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
@@ -315,7 +315,7 @@ static void a_different_attempt_shares_different_prefixes(void **state)
     prompt_source_destroy(other_attempt);
 }
 
-static void sampling_goes_into_each_body(void **state)
+static void sampling_and_natural_output_apply_to_each_body(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1,
@@ -380,7 +380,7 @@ int main(void)
         cmocka_unit_test(a_mean_over_the_context_is_refused),
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
         cmocka_unit_test(a_different_attempt_shares_different_prefixes),
-        cmocka_unit_test(sampling_goes_into_each_body),
+        cmocka_unit_test(sampling_and_natural_output_apply_to_each_body),
         cmocka_unit_test(a_stored_workload_is_read_back_unless_it_is_damaged),
     };
 

@@ -140,7 +140,7 @@ static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_reads_are_repeated_after_a_429_and_changes_are_not(void **state)
+static void test_after_a_429_only_reads_with_a_short_wait_are_repeated(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
@@ -194,7 +194,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_reads_are_repeated_after_a_429_and_changes_are_not,
+        cmocka_unit_test_setup_teardown(test_after_a_429_only_reads_with_a_short_wait_are_repeated,
                                         set_up, tear_down),
         cmocka_unit_test(test_endpoints_of_unknown_names_or_without_http_urls_are_refused),
     };

@@ -76,7 +76,7 @@ static void test_keys_that_cannot_sign_are_refused_without_being_shown(void **st
     }
 }
 
-static void test_an_expiry_is_read_if_there_is_one(void **state)
+static void test_the_expiry_of_a_jwt_is_read_if_it_has_one(void **state)
 {
     (void)state;
     assert_int_equal(cloud_jwt_ends_ms("a.eyJleHAiOjEyM30.b"), 123000);
@@ -92,7 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_signed_token_is_the_golden_one),
         cmocka_unit_test(test_keys_that_cannot_sign_are_refused_without_being_shown),
-        cmocka_unit_test(test_an_expiry_is_read_if_there_is_one),
+        cmocka_unit_test(test_the_expiry_of_a_jwt_is_read_if_it_has_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

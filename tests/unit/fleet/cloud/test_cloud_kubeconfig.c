@@ -39,7 +39,7 @@ static void check_refuses(const char *text, const char *part)
     assert_null(strstr(error.message, "CANARY"));
 }
 
-static void test_a_token_and_a_certificate_are_read(void **state)
+static void test_the_current_context_is_read(void **state)
 {
     const char *text =
         config_of("server: \"https://10.0.0.1:6443/\", certificate-authority-data: " PEM,
@@ -95,7 +95,7 @@ static void test_incomplete_and_wrong_kubeconfigs_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_token_and_a_certificate_are_read),
+        cmocka_unit_test(test_the_current_context_is_read),
         cmocka_unit_test(test_members_that_are_unsafe_or_not_supported_are_refused),
         cmocka_unit_test(test_incomplete_and_wrong_kubeconfigs_are_refused),
     };

@@ -30,7 +30,7 @@ static void check(long status, const char *body, const char *kind, const char *p
         fail_msg("\"%s\" is not in \"%s\"", part, problem.message);
 }
 
-static void test_googles_errors_are_read_with_details_and_a_fix(void **state)
+static void test_googles_errors_are_read_with_their_details_and_known_fixes(void **state)
 {
     (void)state;
     check(403,
@@ -124,14 +124,16 @@ static void test_foreign_texts_are_bounded_and_printable(void **state)
     assert_string_equal(problem.message, "HTTP status 502 without a reason");
 }
 
-static void test_a_verdict_follows_from_the_status_and_the_kind_of_request(void **state)
+static void test_a_verdict_follows_from_status_body_and_kind_of_request(void **state)
 {
     static const char without_reason[] = "{\"kind\":\"Status\",\"code\":500,\"message\":\"failed "
                                          "to create typed patch object\"}";
     static const char with_reason[] = "{\"kind\":\"Status\",\"code\":500,\"reason\":"
                                       "\"InternalError\"}";
-    static const char too_many[] = "{\"error\":{\"errors\":[{\"reason\":\"rateLimitExceeded\"}]}}";
-    static const char too_much[] = "{\"error\":{\"errors\":[{\"reason\":\"quotaExceeded\"}]}}";
+    static const char rate_exceeded[] =
+        "{\"error\":{\"errors\":[{\"reason\":\"rateLimitExceeded\"}]}}";
+    static const char quota_exceeded[] =
+        "{\"error\":{\"errors\":[{\"reason\":\"quotaExceeded\"}]}}";
     static const struct {
         long status;
         const char *body;
@@ -143,8 +145,8 @@ static void test_a_verdict_follows_from_the_status_and_the_kind_of_request(void 
         { 400, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 401, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 403, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
-        { 403, too_many, CLOUD_AGAIN, CLOUD_AGAIN },
-        { 403, too_much, CLOUD_REFUSED, CLOUD_REFUSED },
+        { 403, rate_exceeded, CLOUD_AGAIN, CLOUD_AGAIN },
+        { 403, quota_exceeded, CLOUD_REFUSED, CLOUD_REFUSED },
         { 404, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 409, NULL, CLOUD_REFUSED, CLOUD_REFUSED },
         { 429, NULL, CLOUD_AGAIN, CLOUD_AGAIN },
@@ -168,12 +170,12 @@ static void test_a_verdict_follows_from_the_status_and_the_kind_of_request(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_googles_errors_are_read_with_details_and_a_fix),
+        cmocka_unit_test(test_googles_errors_are_read_with_their_details_and_known_fixes),
         cmocka_unit_test(test_errors_of_operations_are_read_and_grpc_codes_converted),
         cmocka_unit_test(test_kubernetes_status_is_read_with_its_causes),
         cmocka_unit_test(test_waits_are_read_and_bounded),
         cmocka_unit_test(test_foreign_texts_are_bounded_and_printable),
-        cmocka_unit_test(test_a_verdict_follows_from_the_status_and_the_kind_of_request),
+        cmocka_unit_test(test_a_verdict_follows_from_status_body_and_kind_of_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

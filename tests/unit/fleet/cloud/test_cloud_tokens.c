@@ -168,7 +168,7 @@ static void test_a_kubeconfigs_token_goes_to_its_server(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_a_pods_token_is_read_once_it_exists(void **state)
+static void test_a_pods_token_may_appear_after_the_first_call(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud;
@@ -247,7 +247,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_kubeconfigs_token_goes_to_its_server, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_pods_token_is_read_once_it_exists, set_up,
+        cmocka_unit_test_setup_teardown(test_a_pods_token_may_appear_after_the_first_call, set_up,
                                         tear_down),
         cmocka_unit_test(test_file_names_of_credentials_are_checked),
         cmocka_unit_test(test_kinds_of_credentials_are_found_by_name),

@@ -49,7 +49,7 @@ static void a_server_ends_at_its_time_without_opsbrain(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void an_extension_reaches_its_watchdog(void **state)
+static void an_extension_reaches_the_watchdog(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *body = server_body(world, "good");
@@ -193,7 +193,7 @@ static void a_process_that_reuses_the_pid_is_not_touched(void **state)
 }
 
 /* Starts a process with an empty HOME. The pipe is closed once the child executes its program. */
-static pid_t start_without_home(void)
+static pid_t start_with_empty_home(void)
 {
     char name[] = "sleep", seconds[] = "60", home[] = "HOME=", byte;
     char *const words[] = { name, seconds, NULL }, *const variables[] = { home, NULL };
@@ -214,7 +214,7 @@ static pid_t start_without_home(void)
 
 static void no_process_is_killed_for_an_empty_home(void **state)
 {
-    pid_t innocent = start_without_home();
+    pid_t innocent = start_with_empty_home();
     struct machine_process process;
 
     (void)state;
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(a_server_is_found_again_by_another_opsbrain),
         TEST(a_server_ends_at_its_time_without_opsbrain),
-        TEST(an_extension_reaches_its_watchdog),
+        TEST(an_extension_reaches_the_watchdog),
         TEST(a_server_stopped_at_its_end_may_be_started_again),
         TEST(a_program_ends_when_its_watchdog_is_killed),
         TEST(the_children_of_a_program_end_with_it),

@@ -203,8 +203,8 @@ static bool lie(void *context, enum fake_moment moment, const struct fake_reques
     return true;
 }
 
-/* Podman first fails; then it answers one read of the container with 404, and the next one with an
- * empty object. */
+/* Podman first fails; then it answers one request with 404, and the next request with an empty
+ * object. */
 static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -250,7 +250,7 @@ static void set_wanted(const struct world *world, const char *wanted)
 }
 
 /* The destruction is requested while Podman does not yet carry out a stop. */
-static void a_destruction_is_carried_out_once_the_container_can_be_ended(void **state)
+static void a_destruction_waits_until_the_container_can_be_ended(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
     struct lies none = { 0 };
@@ -372,7 +372,7 @@ static void a_model_is_pulled_loaded_and_unloaded(void **state)
     assert_string_equal(world->service.problem, "");
 }
 
-static void a_model_is_unloaded_at_its_end(void **state)
+static void a_model_is_unloaded_when_its_server_ends(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = service(world, 1000);
@@ -463,6 +463,8 @@ static void servers_of_others_are_found_and_cannot_be_destroyed(void **state)
                      404);
 }
 
+/* ---- The check ---- */
+
 static void the_check_reports_each_need_and_whether_it_is_met(void **state)
 {
     struct world *world = *state;
@@ -489,14 +491,14 @@ int main(int argc, char **argv)
         TEST(a_container_ends_at_its_time),
         TEST(a_foreign_container_is_not_touched),
         TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
-        TEST(a_destruction_is_carried_out_once_the_container_can_be_ended),
+        TEST(a_destruction_waits_until_the_container_can_be_ended),
         TEST(a_server_whose_image_is_unavailable_fails),
         TEST(an_image_that_is_not_named_by_its_digest_is_refused),
         TEST(a_server_whose_container_ends_fails),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_and_unloaded),
-        TEST(a_model_is_unloaded_at_its_end),
+        TEST(a_model_is_unloaded_when_its_server_ends),
         TEST(the_request_to_unload_a_model_is_repeated_until_it_is_unloaded),
         TEST(a_server_whose_model_is_unavailable_fails),
         TEST(servers_of_others_are_found_and_cannot_be_destroyed),

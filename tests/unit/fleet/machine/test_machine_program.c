@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program on this machine inherits, and which programs are not run at all. */
+/* What a program on this machine inherits, and which programs, requests and settings are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 /* ---- A program's environment ---- */
 
-static void a_program_inherits_nothing_from_opsbrain(void **state)
+static void a_program_inherits_no_variable_or_descriptor_from_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     int left_open = open("/proc/self/status", O_RDONLY); /* not closed by an exec */
@@ -40,7 +41,7 @@ static void a_program_inherits_nothing_from_opsbrain(void **state)
     destroy(world);
 }
 
-static void a_program_has_an_account_and_a_folder_of_its_own(void **state)
+static void a_program_has_a_folder_and_under_root_an_account_of_its_own(void **state)
 {
     struct machine_world *world = *state;
     const char *text;
@@ -56,7 +57,7 @@ static void a_program_has_an_account_and_a_folder_of_its_own(void **state)
     destroy(world);
 }
 
-static void the_key_of_a_program_is_only_in_its_environment(void **state)
+static void a_program_gets_its_key_only_in_its_environment(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *key = NULL;
@@ -74,7 +75,7 @@ static void the_key_of_a_program_is_only_in_its_environment(void **state)
     snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
     assert_line(text, line);
     assert_int_equal(count_lines(text, "argument "), 4);
-    assert_null(strstr(strstr(text, value) + 1, value)); /* the key is nowhere else */
+    assert_null(strstr(strstr(text, value) + 1, value)); /* not a second time */
     written = json_write(shown);
     assert_null(strstr(written, value));
     destroy(world);
@@ -82,7 +83,7 @@ static void the_key_of_a_program_is_only_in_its_environment(void **state)
 
 /* ---- Refusals ---- */
 
-static void refuse(struct machine_world *world, const char *program, const char *part)
+static void assert_refused(struct machine_world *world, const char *program, const char *part)
 {
     json_auto_t *body = server_body(world, "good");
 
@@ -107,25 +108,25 @@ static void only_programs_of_the_list_are_run(void **state)
     file = open(open_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0777);
     assert_int_equal(fchmod(file, 0777), 0);
     close(file);
-    refuse(world, "/bin/sh", "is not one of the programs");
-    refuse(world, "sh", "is not an absolute path");
-    refuse(world, "./sh", "is not an absolute path");
-    refuse(world, "", "is not an absolute path");
-    refuse(world, link, "is not one of the programs");
+    assert_refused(world, "/bin/sh", "is not one of the programs");
+    assert_refused(world, "sh", "is not an absolute path");
+    assert_refused(world, "./sh", "is not an absolute path");
+    assert_refused(world, "", "is not an absolute path");
+    assert_refused(world, link, "is not one of the programs");
     snprintf(world->programs, sizeof world->programs, "%s, %s,%s ,/no/such/program", link,
              open_file, folder);
     machine_world_open(world);
-    refuse(world, link, "is reached by a symbolic link");
-    refuse(world, open_file, "everybody can write to");
-    refuse(world, folder, "is not an executable program");
-    refuse(world, "/no/such/program", "cannot be found");
-    refuse(world, world->program, "is not one of the programs");
+    assert_refused(world, link, "is reached by a symbolic link");
+    assert_refused(world, open_file, "everybody can write to");
+    assert_refused(world, folder, "is not an executable program");
+    assert_refused(world, "/no/such/program", "cannot be found");
+    assert_refused(world, world->program, "is not one of the programs");
     world->programs[0] = '\0';
     machine_world_open(world);
-    refuse(world, world->program, "is not one of the programs");
+    assert_refused(world, world->program, "is not one of the programs");
 }
 
-static void a_request_with_a_wrong_member_or_name_is_refused(void **state)
+static void a_request_with_a_wrong_member_or_path_is_refused(void **state)
 {
     static const struct {
         const char *member, *value, *part;
@@ -192,7 +193,8 @@ static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 
 #define SOMEBODY 65534
 
-/* If this process runs as root, makes it run as a different user, who then owns its folders. */
+/* If this process runs as root, makes it run as a different user, and gives this user the folders
+ * of `world`. */
 static void become_somebody(const struct machine_world *world)
 {
     if (geteuid() != 0)
@@ -326,11 +328,11 @@ int main(int argc, char **argv)
         return status;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_program_inherits_nothing_from_opsbrain),
-        TEST(a_program_has_an_account_and_a_folder_of_its_own),
-        TEST(the_key_of_a_program_is_only_in_its_environment),
+        TEST(a_program_inherits_no_variable_or_descriptor_from_opsbrain),
+        TEST(a_program_has_a_folder_and_under_root_an_account_of_its_own),
+        TEST(a_program_gets_its_key_only_in_its_environment),
         TEST(only_programs_of_the_list_are_run),
-        TEST(a_request_with_a_wrong_member_or_name_is_refused),
+        TEST(a_request_with_a_wrong_member_or_path_is_refused),
         TEST(a_port_in_use_is_refused),
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),

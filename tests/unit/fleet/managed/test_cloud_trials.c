@@ -91,9 +91,9 @@ static void await_newest_plan(struct trial_rig *rig)
     fleet_plan_rows_free(plans, count);
 }
 
-/* The resources of others have ends that have passed, another opsbrain's labels, and
- * names like ours. */
-static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
+/* Among the resources of others are some with an end that has passed, with another opsbrain's
+ * labels, or with a name like ours. */
+static void a_deployments_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
 {
     (void)state;
     for_each_trial(trial)
@@ -114,7 +114,7 @@ static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **
         assert_true(managed_reconcile_round(reconciler, &round, &error));
         assert_int_equal(round.ended, 1);
         await_newest_plan(&rig);
-        check_untouched(&rig, "its end");
+        check_untouched(&rig, "the end of a deployment");
         trial_rig_state(&rig, final_state);
         assert_string_equal(final_state, "gone");
         managed_reconcile_destroy(reconciler);
@@ -124,36 +124,36 @@ static void the_end_and_the_search_for_orphans_touch_no_foreign_resource(void **
 
 /* An opsbrain whose database does not know a resource finds it by its label, and removes it when
  * the end in its labels has passed. */
-static void an_orphan_is_removed_after_its_end_and_nothing_else(void **state)
+static void after_its_end_an_orphan_is_removed_and_nothing_else_is(void **state)
 {
     (void)state;
     for_each_trial(trial)
     {
         struct managed_reconciler *reconciler;
         struct managed_round round;
-        struct trial_rig rig, later;
+        struct trial_rig rig, second;
         json_auto_t *left = NULL;
         struct error error;
 
         open_rig(&rig, trial);
         trial_rig_do(&rig, VERB_CREATE);
-        open_rig(&later, trial); /* has an empty database of its own */
-        json_object_update(later.site.objects, rig.site.objects);
-        text_copy(later.frame.instance, sizeof later.frame.instance, rig.frame.instance);
-        reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
+        open_rig(&second, trial); /* has an empty database of its own */
+        json_object_update(second.site.objects, rig.site.objects);
+        text_copy(second.frame.instance, sizeof second.frame.instance, rig.frame.instance);
+        reconciler = managed_reconcile_create(&second.frame, ignore, NULL);
         assert_true(managed_reconcile_round(reconciler, &round, &error));
         assert_int_equal(round.orphans, 1);
         managed_reconcile_destroy(reconciler);
         later_ms = 86400000;
-        reconciler = managed_reconcile_create(&later.frame, ignore, NULL);
+        reconciler = managed_reconcile_create(&second.frame, ignore, NULL);
         for (int i = 0; i < 3; i++)
             assert_true(managed_reconcile_round(reconciler, &round, &error));
-        await_newest_plan(&later);
-        check_untouched(&later, "the end of an orphan");
-        left = trial_site_made(&later.site);
+        await_newest_plan(&second);
+        check_untouched(&second, "the end of an orphan");
+        left = trial_site_made(&second.site);
         assert_int_equal(json_array_size(left), 0);
         managed_reconcile_destroy(reconciler);
-        trial_rig_close(&later);
+        trial_rig_close(&second);
         trial_rig_close(&rig);
     }
 }
@@ -208,8 +208,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_resources_survive_every_verb),
-        cmocka_unit_test(the_end_and_the_search_for_orphans_touch_no_foreign_resource),
-        cmocka_unit_test(an_orphan_is_removed_after_its_end_and_nothing_else),
+        cmocka_unit_test(a_deployments_end_and_the_search_for_orphans_touch_no_foreign_resource),
+        cmocka_unit_test(after_its_end_an_orphan_is_removed_and_nothing_else_is),
         cmocka_unit_test(a_fault_leaves_no_unknown_resource),
     };
 

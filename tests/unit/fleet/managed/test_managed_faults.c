@@ -4,7 +4,8 @@
 
 /* ---- The process is killed ---- */
 
-/* The process is killed before and after each request is carried out, and at each poll. */
+/* The process is killed before and after each request is carried out, at each poll, and at each
+ * observation. */
 static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **state)
 {
     struct rig *rig = *state;
@@ -30,9 +31,9 @@ static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **stat
     assert_true(kills >= 10);
 }
 
-/* The process is killed while it creates, the plan is cancelled, and the next process is killed
- * while it deletes. Only every second event is tried, to save time: some of these kills come before
- * a request, and some after one. */
+/* The process is killed while it waits for the new server, the plan is cancelled, and the next
+ * process is killed while it deletes. Only every second event is tried, to save time: some of these
+ * kills come before a deletion, and some after one. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -61,7 +62,8 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
     assert_true(kills >= 3);
 }
 
-/* The process is killed at each request of a destroy, which must never be "done" too early. */
+/* The process is killed before and after each request of a destroy. The plan must never be "done"
+ * too early. */
 static void a_destroy_is_completed_after_kill_9(void **state)
 {
     struct rig *rig = *state;
@@ -117,7 +119,7 @@ static void a_request_to_a_busy_platform_is_repeated(void **state)
     }
 }
 
-static void a_request_that_is_refused_too_often_fails_with_the_last_reason(void **state)
+static void a_plan_whose_request_fails_too_often_fails_with_the_last_reason(void **state)
 {
     struct rig *rig = *state;
     char plan[ID_SIZE];
@@ -128,7 +130,7 @@ static void a_request_that_is_refused_too_often_fails_with_the_last_reason(void 
     check_world(rig, "busy", 1, false);
 }
 
-static void after_a_lost_answer_the_resource_shows_whether_the_request_was_done(void **state)
+static void after_a_lost_answer_the_resource_shows_that_the_request_was_done(void **state)
 {
     static const char *const at[] = { "/guard/", "/service/", "/grant/" };
     struct rig *rig = *state;
@@ -398,8 +400,8 @@ int main(void)
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
         RIG_TEST(a_destroy_is_completed_after_kill_9),
         RIG_TEST(a_request_to_a_busy_platform_is_repeated),
-        RIG_TEST(a_request_that_is_refused_too_often_fails_with_the_last_reason),
-        RIG_TEST(after_a_lost_answer_the_resource_shows_whether_the_request_was_done),
+        RIG_TEST(a_plan_whose_request_fails_too_often_fails_with_the_last_reason),
+        RIG_TEST(after_a_lost_answer_the_resource_shows_that_the_request_was_done),
         RIG_TEST(a_change_whose_answer_was_lost_is_not_sent_twice),
         RIG_TEST(a_failed_plan_is_undone_and_has_a_reason),
         RIG_TEST(a_refused_request_whose_resource_is_absent_fails_with_both_reasons),

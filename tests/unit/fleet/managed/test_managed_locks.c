@@ -193,7 +193,7 @@ static void assert_key(struct rig *rig, const struct endpoint_lock *lock, const 
     assert_string_equal(key, expected);
 }
 
-static void the_clusters_credential_goes_to_the_bound_address_alone(void **state)
+static void the_clusters_credential_goes_to_the_servers_address_alone(void **state)
 {
     struct rig *rig = *state;
     const struct observed door = by_proxy(rig);
@@ -274,7 +274,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_clusters_credential_goes_to_the_bound_address_alone),
+        TEST(the_clusters_credential_goes_to_the_servers_address_alone),
         TEST(a_removed_deployment_has_no_key),
         TEST(a_sleeping_server_is_reported_as_sleeping),
         TEST(a_generated_key_is_read_once_and_kept),

@@ -86,7 +86,7 @@ static json_t *platform_of(const struct rig *rig, const char *name, const char *
     return managed_platform(&rig->frame, &deployment);
 }
 
-static void the_region_is_found_in_the_name_of_a_zone(void **state)
+static void the_region_and_any_zone_are_found_in_the_name_of_a_place(void **state)
 {
     static const struct {
         const char *name, *place, *region, *zone;
@@ -126,7 +126,7 @@ static void a_server_with_a_different_address_or_name_has_no_platform(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_region_is_found_in_the_name_of_a_zone),
+        TEST(the_region_and_any_zone_are_found_in_the_name_of_a_place),
         TEST(a_server_with_a_different_address_or_name_has_no_platform),
     };
 

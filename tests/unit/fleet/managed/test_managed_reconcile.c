@@ -123,7 +123,7 @@ static size_t jobs_queued(struct rig *rig)
     return count;
 }
 
-static void a_deployment_is_observed_each_minute_and_less_often_without_changes(void **state)
+static void a_deployment_is_checked_a_minute_after_a_change_and_less_often_otherwise(void **state)
 {
     struct rig *rig = *state;
     size_t checked = 0;
@@ -211,7 +211,7 @@ static void no_deployment_is_ended_until_a_moved_database_is_resumed(void **stat
     assert_int_equal(after(rig, 1).ended, 1);
 }
 
-static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported(void **state)
+static void a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row row;
@@ -230,7 +230,7 @@ static void an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported
     assert_false(found);
 }
 
-static void orphans_are_reported_and_stay(void **state)
+static void an_orphan_without_an_end_is_reported_and_stays(void **state)
 {
     struct rig *rig = *state;
     struct fleet_resource *server;
@@ -283,7 +283,7 @@ static void expect_plan(struct rig *rig, const char *deployment, const char *ver
     fleet_plan_rows_free(plans, count);
 }
 
-static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void **state)
+static void an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_so(void **state)
 {
     static const struct {
         const char *name, *at_end, *verb, *reported;
@@ -326,16 +326,16 @@ static void an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_deployment_is_observed_each_minute_and_less_often_without_changes),
+        TEST(a_deployment_is_checked_a_minute_after_a_change_and_less_often_otherwise),
         TEST(an_end_is_announced_once_60_and_once_10_minutes_before),
         TEST(the_end_of_a_watched_deployment_is_announced_without_advice),
         TEST(a_deployment_is_ended_once_at_its_end),
         TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
         TEST(no_deployment_is_ended_until_a_moved_database_is_resumed),
-        TEST(an_end_by_the_platform_is_expected_and_a_deletion_by_others_reported),
-        TEST(orphans_are_reported_and_stay),
+        TEST(a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it),
+        TEST(an_orphan_without_an_end_is_reported_and_stays),
         TEST(a_server_of_the_same_name_elsewhere_is_reported),
-        TEST(an_orphan_whose_own_end_has_passed_is_ended_as_its_labels_say),
+        TEST(an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_so),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

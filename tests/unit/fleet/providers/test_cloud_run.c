@@ -101,7 +101,7 @@ static void test_a_service_that_others_changed_is_not_destroyed(void **state)
     assert_non_null(json_object_get(world->fake.objects, SERVICE));
 }
 
-static void test_foreign_resources_are_left_alone(void **state)
+static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
 {
     static const char services[] = "/v2/projects/p/locations/us-east4/services";
     struct google_world *world = *state;
@@ -161,7 +161,7 @@ static void test_an_extension_without_an_end_removes_the_labels_of_the_end(void 
             i == 0 ? "opsbrain-ends" : "opsbrain-at-end"));
 }
 
-static void test_a_service_without_a_minimum_number_of_instances_sleeps(void **state)
+static void test_a_service_that_scales_to_zero_sleeps(void **state)
 {
     static const struct {
         const char *scaling, *template_scaling;
@@ -196,11 +196,11 @@ int main(void)
         LIVE(test_quota_errors_are_read_in_all_three_places),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_service_that_others_changed_is_not_destroyed),
-        LIVE(test_foreign_resources_are_left_alone),
+        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
         LIVE(test_labels_that_others_wrote_are_kept),
         LIVE(test_labels_of_a_service_that_others_changed_are_not_replaced),
         LIVE(test_an_extension_without_an_end_removes_the_labels_of_the_end),
-        LIVE(test_a_service_without_a_minimum_number_of_instances_sleeps),
+        LIVE(test_a_service_that_scales_to_zero_sleeps),
     };
     struct error error;
 

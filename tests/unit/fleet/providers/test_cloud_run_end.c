@@ -49,8 +49,8 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
-/* The account and the job have no labels, so their descriptions identify them after a lost answer.
- */
+/* The account and the job that carry out the end have no labels, so their descriptions identify
+ * them after a lost answer. */
 static void test_the_resources_of_the_end_are_marked_and_can_be_undone(void **state)
 {
     struct google_world *world = *state;

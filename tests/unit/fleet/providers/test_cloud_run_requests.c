@@ -85,7 +85,7 @@ static void test_a_services_body(void **state)
 }
 
 /* The fake platform accepts the service of each recipe of the catalogue that can work. */
-static void test_every_recipe_makes_a_service_that_is_accepted(void **state)
+static void test_every_recipe_that_can_work_makes_a_service_that_is_accepted(void **state)
 {
     struct google_world *world = *state;
     glob_t found;
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
-        LIVE(test_every_recipe_makes_a_service_that_is_accepted),
+        LIVE(test_every_recipe_that_can_work_makes_a_service_that_is_accepted),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_checked_once),

@@ -140,7 +140,7 @@ static void test_a_request_to_a_resource_that_is_not_ready_is_repeated(void **st
 
 /* ---- Foreign resources ---- */
 
-static void test_foreign_resources_are_left_alone(void **state)
+static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
 {
     struct google_world *world = *state;
 
@@ -190,7 +190,7 @@ int main(void)
         LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_request_to_a_resource_that_is_not_ready_is_repeated),
-        LIVE(test_foreign_resources_are_left_alone),
+        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
         LIVE(test_another_machine_of_the_same_name_is_not_deleted),
         LIVE(test_verbs_that_a_machine_lacks_have_a_reason),
     };

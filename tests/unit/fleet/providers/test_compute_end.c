@@ -38,7 +38,7 @@ static void test_the_platform_stops_a_machine_at_its_end(void **state)
     check_state(world, "stopped", "");
 }
 
-static void test_flex_start_waits_and_its_time_runs_from_the_start(void **state)
+static void test_a_flex_start_machine_waits_for_capacity_before_its_time_runs(void **state)
 {
     struct google_world *world = *state;
     json_t *instance;
@@ -160,7 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_platform_deletes_a_machine_at_its_end),
         LIVE(test_the_platform_stops_a_machine_at_its_end),
-        LIVE(test_flex_start_waits_and_its_time_runs_from_the_start),
+        LIVE(test_a_flex_start_machine_waits_for_capacity_before_its_time_runs),
         LIVE(test_ends_that_the_platform_cannot_carry_out_are_refused),
         LIVE(test_an_extension_moves_the_end_of_a_running_machine),
         LIVE(test_a_stopped_machine_is_extended_without_a_start),

@@ -179,7 +179,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_makes_a_machine_that_is_accepted(void **state)
+static void test_every_recipe_makes_an_accepted_machine_or_is_refused_with_its_reason(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -282,7 +282,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_the_bodies_of_a_creation),
         LIVE(test_kinds_of_purchase_become_scheduling_and_reservations),
-        LIVE(test_every_recipe_makes_a_machine_that_is_accepted),
+        LIVE(test_every_recipe_makes_an_accepted_machine_or_is_refused_with_its_reason),
         LIVE(test_instances_and_firewalls_conform_to_googles_description),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),

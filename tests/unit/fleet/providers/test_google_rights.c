@@ -11,8 +11,8 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* The permissions that a request needs are in the first row that has its method and whose parts
- * occur in its path in this order. */
+/* The permissions that a request needs are in the first row for its provider that has its method
+ * and whose parts occur in its path in this order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* NULL: all */
@@ -76,12 +76,12 @@ static const struct right {
     { "GET", { "/compute/", "/images/family/" }, "" }, /* public images */
     { "GET", { "/compute/", "/networks/" }, "compute.networks.get" },
     { "GET", { "/compute/", "/regions/" }, "compute.regions.get" },
-    /* Resources of a target */
+    /* The check of a target */
     { "GET", { "/storage/", "/b/" }, "storage.buckets.get" },
     { "POST", { "/projects/", ":testIamPermissions" }, "" },
     { "GET", { "/projects/", "/quotaInfos/" }, "cloudquotas.quotas.get" },
     { "GET", { "/projects/p", "/services/" }, "serviceusage.services.get" },
-    /* Calls of the model server */
+    /* The metadata server: its identity token is the key of a model server on Cloud Run */
     { "GET", { "/computeMetadata/", "/identity" }, "run.routes.invoke" },
     { "GET", { "/computeMetadata/", "/" }, "" },
 };
@@ -123,7 +123,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     return false;
 }
 
-/* Checks that target_show asks for each permission that the verbs need. */
+/* Checks that target_show asks for each permission of the verbs, a look, the key and a list. */
 static void check_asked(const struct recording *recording)
 {
     const char *name;
@@ -216,7 +216,7 @@ static void check_platform(const char *name, const char *place, const char *reci
     finish(&recording);
 }
 
-static void test_each_verb_has_its_permissions(void **state)
+static void test_the_document_lists_the_permissions_of_each_verb(void **state)
 {
     (void)state;
     check_platform("cloud_run", "us-east4",
@@ -230,7 +230,7 @@ static void test_each_verb_has_its_permissions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_verb_has_its_permissions),
+        cmocka_unit_test(test_the_document_lists_the_permissions_of_each_verb),
     };
     struct error error;
 

@@ -4,7 +4,7 @@
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
-/* ---- Requests, without a server ---- */
+/* ---- Requests, which are not sent ---- */
 
 static void check_names(struct world *world, enum provider_verb verb, const char *names)
 {
@@ -96,7 +96,7 @@ static void test_a_deployments_body(void **state)
     step_list_free(steps, count);
 }
 
-static void test_the_end_has_the_right_to_change_one_object(void **state)
+static void test_the_end_may_delete_or_scale_its_deployment_alone(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -139,7 +139,7 @@ static void test_the_same_input_gives_the_same_requests(void **state)
     step_list_free(again, again_count);
 }
 
-static void test_names_that_kubernetes_does_not_allow_are_refused(void **state)
+static void test_a_creation_with_a_wrong_or_too_long_name_is_refused(void **state)
 {
     static const char *const names[] = { "Gemma",
                                          "1gemma",
@@ -160,7 +160,8 @@ static void test_names_that_kubernetes_does_not_allow_are_refused(void **state)
     }
 }
 
-/* Only the objects that opsbrain creates for a scheduled end restrict the name. */
+/* Of a name that others gave, only the length is checked, and only before an end is created: the
+ * name of the CronJob contains it. */
 static void test_an_adopted_deployment_may_have_any_valid_name(void **state)
 {
     static const char *const names[] = {
@@ -222,7 +223,7 @@ static void test_requests_are_shown_as_commands_of_kubectl(void **state)
     assert_null(strstr(out.data, "canary"));
 }
 
-/* ---- From creation to destruction ---- */
+/* ---- From creation to destruction, and what is observed ---- */
 
 static void test_a_plan_changes_nothing(void **state)
 {
@@ -268,7 +269,7 @@ static void test_the_phase_follows_from_the_pod_and_its_log(void **state)
 }
 
 /* Whoever adds a variable to the container may have put a secret into it. */
-static void test_additions_to_a_container_are_drift_without_the_values_of_variables(void **state)
+static void test_drift_shows_additions_to_a_container_but_no_values_of_variables(void **state)
 {
     json_auto_t *before = json_loads("{\"spec\":{\"template\":{\"spec\":{\"containers\":"
                                      "[{\"image\":\"vllm\"}]}}}}",
@@ -347,7 +348,7 @@ static void test_a_changed_credential_in_a_command_line_is_drift(void **state)
     assert_null(strstr(drift.data, "other"));
 }
 
-/* The pods have the same age, as on a real cluster with nine pods for eight GPUs. */
+/* The pods do not show their age, so only their conditions tell which one explains the state. */
 static void test_the_waiting_pod_explains_the_state(void **state)
 {
     json_auto_t *deployment =
@@ -369,7 +370,7 @@ static void test_the_waiting_pod_explains_the_state(void **state)
     observed_finish(&now);
 }
 
-static void test_an_image_without_a_digest_has_none(void **state)
+static void test_no_digest_is_read_from_an_image_id_without_one(void **state)
 {
     static const char *const ids[] = { "null", "7", "[\"sha256:0123\"]", "\"vllm:latest\"" };
     json_auto_t *deployment = json_loads("{\"spec\":{\"replicas\":1}}", 0, NULL);
@@ -433,7 +434,7 @@ static void test_a_deployment_goes_through_all_verbs(void **state)
     must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
-static void test_a_server_behind_the_api_servers_proxy_is_called_with_its_token(void **state)
+static void test_the_clusters_token_is_the_key_of_a_server_behind_the_proxy(void **state)
 {
     struct world *world = *state;
     char key[SECRET_VALUE_SIZE], address[256];
@@ -506,21 +507,21 @@ int main(void)
         LIVE(test_a_secret_of_two_variables_is_checked_once),
         LIVE(test_a_long_secrets_name_is_shown_whole),
         LIVE(test_a_deployments_body),
-        LIVE(test_the_end_has_the_right_to_change_one_object),
+        LIVE(test_the_end_may_delete_or_scale_its_deployment_alone),
         LIVE(test_the_same_input_gives_the_same_requests),
-        LIVE(test_names_that_kubernetes_does_not_allow_are_refused),
+        LIVE(test_a_creation_with_a_wrong_or_too_long_name_is_refused),
         LIVE(test_an_adopted_deployment_may_have_any_valid_name),
         LIVE(test_requests_are_shown_as_commands_of_kubectl),
-        LIVE(test_additions_to_a_container_are_drift_without_the_values_of_variables),
+        LIVE(test_drift_shows_additions_to_a_container_but_no_values_of_variables),
         cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
         cmocka_unit_test(test_a_changed_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_the_phase_follows_from_the_pod_and_its_log),
         cmocka_unit_test(test_the_waiting_pod_explains_the_state),
-        cmocka_unit_test(test_an_image_without_a_digest_has_none),
+        cmocka_unit_test(test_no_digest_is_read_from_an_image_id_without_one),
         LIVE(test_a_deployment_goes_through_all_verbs),
-        LIVE(test_a_server_behind_the_api_servers_proxy_is_called_with_its_token),
+        LIVE(test_the_clusters_token_is_the_key_of_a_server_behind_the_proxy),
         LIVE(test_a_server_at_a_node_port_has_a_key),
         LIVE(test_a_node_port_is_refused_for_engines_that_read_no_key),
         LIVE(test_the_clusters_token_is_not_sent_to_a_longer_port_number),

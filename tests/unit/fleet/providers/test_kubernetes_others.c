@@ -5,7 +5,7 @@
 
 /* ---- Resources of others, changes, and faults ---- */
 
-static void test_foreign_resources_are_left_alone(void **state)
+static void test_foreign_resources_survive(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -272,6 +272,13 @@ static void test_targets_are_checked(void **state)
     snprintf(world->target.namespace, sizeof world->target.namespace, "llm");
     world->target.credential.kind = CLOUD_NONE;
     assert_false(provider->check_target(&world->target, &error));
+}
+
+static void test_the_cluster_ends_only_a_deployment_that_has_an_end(void **state)
+{
+    struct world *world = *state;
+    const struct provider *provider = world->life.provider;
+
     assert_null(provider->ends_by(&(struct desired){ .ends_ms = 0 }));
     assert_non_null(provider->ends_by(&world->life.desired));
 }
@@ -279,7 +286,7 @@ static void test_targets_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_foreign_resources_are_left_alone),
+        LIVE(test_foreign_resources_survive),
         LIVE(test_a_foreign_resource_of_the_same_name_is_not_changed),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
         LIVE(test_a_foreign_account_is_not_used),
@@ -291,6 +298,7 @@ int main(void)
         LIVE(test_lists_are_read_page_by_page),
         LIVE(test_each_missing_right_is_named),
         LIVE(test_targets_are_checked),
+        LIVE(test_the_cluster_ends_only_a_deployment_that_has_an_end),
     };
     struct error error;
 

@@ -169,7 +169,7 @@ static void check_asked(struct world *world, struct recording *recording)
             fail_msg("target_show asks for %s, which nothing needs", name);
 }
 
-static void each_verb_has_its_permissions(void **state)
+static void the_document_lists_the_permissions_of_each_verb(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_STOP,   VERB_START,  VERB_SCALE,
                                                 VERB_UPDATE, VERB_EXTEND, VERB_DESTROY };
@@ -204,7 +204,7 @@ static void each_verb_has_its_permissions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { LIVE(each_verb_has_its_permissions) };
+    const struct CMUnitTest tests[] = { LIVE(the_document_lists_the_permissions_of_each_verb) };
     struct error error;
 
     if (!outbound_global_init(&error))

@@ -259,20 +259,21 @@ static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
     check_refused(world, vllm, "title", "\"By a tag that is not here\"", "named by a tag");
 }
 
-static void imported_recipes_are_not_run(void **state)
+static void a_recipe_that_is_imported_or_has_no_origin_is_not_run(void **state)
 {
-    static const enum recipe_origin others[] = { RECIPE_IMPORTED, (enum recipe_origin)0 };
+    static const enum recipe_origin origins[] = { RECIPE_IMPORTED,
+                                                  (enum recipe_origin)0 /* not set */ };
     struct world *world = *state;
 
     for (size_t i = 0; i < 2; i++) {
-        world->recipe.origin = others[i];
+        world->recipe.origin = origins[i];
         assert_null(body_of(world, &world->recipe, ""));
         assert_non_null(strstr(world->life.error.message, "was imported"));
     }
     world->recipe.origin = RECIPE_FOLDER;
 }
 
-/* ---- Turned off ---- */
+/* ---- Calls that are refused ---- */
 
 static void calls_fail_while_this_machine_is_turned_off(void **state)
 {
@@ -292,7 +293,7 @@ static void calls_fail_while_this_machine_is_turned_off(void **state)
     assert_false(life_apply(&world->life, VERB_CREATE));
 }
 
-static void calls_to_other_addresses_are_refused(void **state)
+static void calls_to_other_addresses_and_paths_are_refused(void **state)
 {
     static const char *const urls[] = { "http://127.0.0.1:1/", "https://run.googleapis.com/v2/x",
                                         "file:///etc/passwd", "/../etc", "/servers/../x" };
@@ -397,7 +398,8 @@ static void a_repeated_request_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* Reads the key by the server's name, which is the only member that the provider needs. */
+/* Checks the length of the key that is read by the server's name, the only member that the provider
+ * needs. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };
@@ -433,9 +435,9 @@ int main(int argc, char **argv)
         TEST(the_request_for_each_recipe_has_its_settings),
         TEST(a_request_is_shown_as_a_command),
         TEST(recipes_that_cannot_run_on_this_machine_are_refused),
-        TEST(imported_recipes_are_not_run),
+        TEST(a_recipe_that_is_imported_or_has_no_origin_is_not_run),
         TEST(calls_fail_while_this_machine_is_turned_off),
-        TEST(calls_to_other_addresses_are_refused),
+        TEST(calls_to_other_addresses_and_paths_are_refused),
         TEST(a_server_goes_through_all_verbs),
         TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(foreign_servers_are_not_changed),

@@ -57,7 +57,7 @@ static void test_a_queued_resource_goes_through_all_verbs(void **state)
     must_apply(world, VERB_DESTROY); /* nothing is left to do */
 }
 
-static void test_phases_and_the_last_log_line_are_shown(void **state)
+static void test_phases_the_last_log_line_and_the_nodes_health_are_shown(void **state)
 {
     static const char *const phases[] = { "image", "weights", "compile" };
     struct google_world *world = *state;
@@ -262,7 +262,7 @@ static void test_the_fake_is_strict(void **state)
 
 /* ---- Foreign resources ---- */
 
-static void test_foreign_resources_are_left_alone(void **state)
+static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
 {
     struct google_world *world = *state;
 
@@ -390,7 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_a_queued_resource_goes_through_all_verbs),
-        LIVE(test_phases_and_the_last_log_line_are_shown),
+        LIVE(test_phases_the_last_log_line_and_the_nodes_health_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
         LIVE(test_flex_start_waits_and_ends_by_itself),
         LIVE(test_a_request_that_expired_has_failed),
@@ -401,7 +401,7 @@ int main(void)
         LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
-        LIVE(test_foreign_resources_are_left_alone),
+        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
         LIVE(test_a_queued_resource_is_recognized_by_the_labels_of_its_node),
         LIVE(test_a_node_without_a_queued_resource_is_stopped_and_destroyed),
         LIVE(test_a_node_with_a_different_name_is_stopped_and_destroyed),

@@ -187,8 +187,8 @@ static void test_without_an_end_a_request_waits_as_long_as_the_recipe_says(void 
 
 /* ---- Recipes ---- */
 
-/* Checks that Google's description of the requested API version has every member of the body, and
- * that the platform accepts the body. */
+/* Checks that the body conforms to Google's description of the requested API version, if that is
+ * not NULL, and that the platform accepts the body. */
 static void check_queued(struct google_world *world, json_t *const descriptions[2])
 {
     const char *name = world->life.desired.recipe->name;
@@ -231,7 +231,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_makes_a_request_that_is_accepted(void **state)
+static void test_every_recipe_that_can_work_makes_a_request_that_is_accepted(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -261,7 +261,7 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
 {
     static const struct {
         const char *name;
-        const char *part; /* of the error; NULL: the memory is too small, as the reason says */
+        const char *part; /* of the error; NULL: the recipe's reason, and the memory is too small */
     } rows[] = {
         { "tpu-gemma-4-26b-v6e1", NULL },
         { "tpu-gemma-4-31b-v6e1", NULL },
@@ -320,7 +320,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     check_refused(world, VERB_CREATE, "at most 63");
 }
 
-static void test_flex_start_has_an_end_within_a_week(void **state)
+static void test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refused(void **state)
 {
     struct google_world *world = *state;
 
@@ -379,10 +379,10 @@ int main(void)
         LIVE(test_a_queued_resource_for_each_kind),
         LIVE(test_flex_start_uses_a_different_version_of_the_api),
         LIVE(test_without_an_end_a_request_waits_as_long_as_the_recipe_says),
-        LIVE(test_every_recipe_makes_a_request_that_is_accepted),
+        LIVE(test_every_recipe_that_can_work_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
-        LIVE(test_flex_start_has_an_end_within_a_week),
+        LIVE(test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refused),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_unwise_choices_are_warned_about),
         LIVE(test_commands_contain_no_secret),

@@ -97,7 +97,7 @@ static void test_the_members_of_a_target_are_checked(void **state)
     assert_non_null(strstr(error.message, "on Cloud TPU each is a zone"));
 }
 
-/* The name of the key's secret is a digest over the node's place and name, so that no label can
+/* The name of the key's secret contains a digest of the node's place and name, so that no label can
  * name the secret of a different machine. */
 static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 {

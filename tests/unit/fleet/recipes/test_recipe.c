@@ -14,7 +14,7 @@
 #include "fleet/recipes/recipe.h"
 #include "fleet/recipes/recipe_members.h"
 
-/* tests/fuzz/corpus/recipe/whole.json has every kind of member. */
+/* Loads a valid recipe that has most of the members. */
 static json_t *whole(void)
 {
     json_t *recipe = json_load_file(SOURCE_DIR "/tests/fuzz/corpus/recipe/whole.json", 0, NULL);
@@ -70,9 +70,10 @@ static void makes_the_command_line_as_a_list_of_words(void **state)
     recipe_finish(&recipe);
 }
 
-/* The recipe of whole.json with one member replaced by a value (JSON text; NULL: removed). */
+/* The recipe of whole.json with one member set to a value (JSON text; NULL: the member is removed),
+ * and words of the sentence that refuses it. */
 static const struct fault {
-    const char *member, *value, *sentence;
+    const char *member, *value, *words;
 } faults[] = {
     { "name", "\"a b\"", "\"name\" must be a name" },
     { "name", "\"../../etc/passwd\"", "\"name\" must be a name" },
@@ -132,9 +133,9 @@ static void each_fault_is_refused_with_a_sentence_about_it(void **state)
                                 json_loads(faults[i].value, JSON_DECODE_ANY, NULL));
         if (recipe_read(document, &recipe, &error))
             fail_msg("%s: %s was accepted", faults[i].member, faults[i].value);
-        if (strstr(error.message, faults[i].sentence) == NULL)
+        if (strstr(error.message, faults[i].words) == NULL)
             fail_msg("%s: %s: \"%s\" lacks \"%s\"", faults[i].member, faults[i].value,
-                     error.message, faults[i].sentence);
+                     error.message, faults[i].words);
         assert_int_equal(error.kind, ERROR_INVALID);
     }
 }
@@ -182,7 +183,7 @@ static void opened_members_can_be_set_within_their_ranges(void **state)
     recipe_finish(&recipe);
 }
 
-static void other_members_and_values_out_of_range_are_refused(void **state)
+static void overrides_that_the_recipe_does_not_allow_are_refused(void **state)
 {
     static const char *const refused[] = {
         "{\"image\":\"evil\"}",
@@ -219,7 +220,7 @@ static void other_members_and_values_out_of_range_are_refused(void **state)
                         "the recipe a takes \"max_model_len\" from 1024 to 32768, not 65536");
 }
 
-static void the_document_lists_every_member_and_opening(void **state)
+static void the_documentation_lists_every_top_level_member_and_every_opening(void **state)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/recipes.md", "r");
     static char page[1 << 16];
@@ -241,8 +242,7 @@ static void the_document_lists_every_member_and_opening(void **state)
     }
 }
 
-/* These members decide what runs, where and how it is paid for. */
-static void members_that_decide_what_runs_cannot_be_opened(void **state)
+static void members_that_decide_what_runs_where_and_at_what_cost_cannot_be_opened(void **state)
 {
     static const char *const closed[] = { "image",    "program",          "command",
                                           "weights",  "provider",         "engine",
@@ -267,9 +267,9 @@ int main(void)
         cmocka_unit_test(each_fault_is_refused_with_a_sentence_about_it),
         cmocka_unit_test(a_text_that_is_too_large_or_no_object_is_refused),
         cmocka_unit_test(opened_members_can_be_set_within_their_ranges),
-        cmocka_unit_test(other_members_and_values_out_of_range_are_refused),
-        cmocka_unit_test(the_document_lists_every_member_and_opening),
-        cmocka_unit_test(members_that_decide_what_runs_cannot_be_opened),
+        cmocka_unit_test(overrides_that_the_recipe_does_not_allow_are_refused),
+        cmocka_unit_test(the_documentation_lists_every_top_level_member_and_every_opening),
+        cmocka_unit_test(members_that_decide_what_runs_where_and_at_what_cost_cannot_be_opened),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

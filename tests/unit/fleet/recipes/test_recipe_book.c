@@ -132,11 +132,12 @@ static void every_recipe_names_what_the_catalogue_knows(void **state)
     }
 }
 
-/* The arithmetic refuses only recipes whose status is "cannot_work". */
+/* Only recipes whose status is "cannot_work" are refused by recipe_fit or do not fit into memory.
+ */
 static void the_arithmetic_agrees_with_the_status(void **state)
 {
-    /* recipes that cannot work for other reasons than memory */
-    static const char *const not_of_memory[] = {
+    /* recipes that cannot work for reasons that recipe_fit does not compute */
+    static const char *const not_computed[] = {
         "run-gemma-4-26b-qat-l4",
         "gce-gemma-4-26b-qat-l4",
         "run-gemma-4-31b-rtx6000-us-east4",
@@ -160,12 +161,12 @@ static void the_arithmetic_agrees_with_the_status(void **state)
         marked += cannot_work;
         assert_true(recipe_fit_check(&recipes[i], world->catalog, &error) != cannot_work);
     }
-    for (size_t i = 0; i < sizeof not_of_memory / sizeof *not_of_memory; i++)
-        assert_string_equal(recipe_book_find(world->book, not_of_memory[i])->status, "cannot_work");
-    assert_int_equal(refused + sizeof not_of_memory / sizeof *not_of_memory, marked);
+    for (size_t i = 0; i < sizeof not_computed / sizeof *not_computed; i++)
+        assert_string_equal(recipe_book_find(world->book, not_computed[i])->status, "cannot_work");
+    assert_int_equal(refused + sizeof not_computed / sizeof *not_computed, marked);
 }
 
-static double cost_of(const struct recipe *recipe, const char *item)
+static double quantity_of(const struct recipe *recipe, const char *item)
 {
     const json_t *row;
     size_t i;
@@ -176,7 +177,7 @@ static double cost_of(const struct recipe *recipe, const char *item)
     return 0;
 }
 
-static void the_items_of_the_cost_have_prices_and_match_the_host(void **state)
+static void the_items_of_the_cost_have_prices_and_on_cloud_run_match_the_host(void **state)
 {
     const struct world *world = *state;
     size_t count, i, j;
@@ -190,12 +191,14 @@ static void the_items_of_the_cost_have_prices_and_match_the_host(void **state)
         json_array_foreach(recipe_member(recipe, "cost"), j, item) {
             json_auto_t *rows = price_book_rows(world->prices, json_get_text(item, "item", ""));
 
+            /* catalog/prices.json has no price of a v5p */
             if (json_array_size(rows) == 0 && strcmp(recipe->hardware, "google-tpu-v5p") != 0)
                 fail_msg("%s: no price of %s", recipe->name, json_get_text(item, "item", ""));
         }
         if (strcmp(recipe->provider, "cloud_run") == 0) {
-            assert_true(cost_of(recipe, "run.vcpu") == recipe_number(recipe, "host.cpu", 0));
-            assert_true(cost_of(recipe, "run.gib") == recipe_number(recipe, "host.memory_gib", 0));
+            assert_true(quantity_of(recipe, "run.vcpu") == recipe_number(recipe, "host.cpu", 0));
+            assert_true(quantity_of(recipe, "run.gib")
+                        == recipe_number(recipe, "host.memory_gib", 0));
         }
     }
 }
@@ -224,7 +227,7 @@ static void assert_folder_refused(const char *folder, const char *sentence)
         fail_msg("\"%s\" lacks \"%s\"", error.message, sentence);
 }
 
-static void the_teams_folder_is_read_too(void **state)
+static void visible_json_files_of_the_teams_folder_are_read_too(void **state)
 {
     char folder[FOLDER_SIZE];
     struct recipe_book *book;
@@ -269,8 +272,8 @@ int main(void)
         cmocka_unit_test(every_variant_in_use_has_its_recipes),
         cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
         cmocka_unit_test(the_arithmetic_agrees_with_the_status),
-        cmocka_unit_test(the_items_of_the_cost_have_prices_and_match_the_host),
-        cmocka_unit_test(the_teams_folder_is_read_too),
+        cmocka_unit_test(the_items_of_the_cost_have_prices_and_on_cloud_run_match_the_host),
+        cmocka_unit_test(visible_json_files_of_the_teams_folder_are_read_too),
         cmocka_unit_test(a_teams_folder_with_a_fault_is_refused),
     };
 

@@ -62,17 +62,18 @@ static struct recipe_fit fit_of(const struct world *world, const char *name)
     return fit;
 }
 
-static void assert_close(double found, double expected, double share)
+static void assert_close(double found, double expected, double tolerance)
 {
-    if (fabs(found / expected - 1) > share)
-        fail_msg("%.6g is not within %.2g %% of %.6g", found, share * 100, expected);
+    if (fabs(found / expected - 1) > tolerance)
+        fail_msg("%.6g is not within %.2g %% of %.6g", found, tolerance * 100, expected);
 }
 
-/* The bytes of a token are exact. The capacity may differ by `share`, since the memory that the
- * engine and the driver use varies. */
+/* The capacity of the KV cache as a server reported it, except where a comment says otherwise. The
+ * computed size of a token must be exact. The computed capacity may differ by the fraction
+ * `tolerance`, since the memory that the engine and the driver use varies. */
 static const struct capacity {
     const char *recipe;
-    double kib_per_token, tokens, share;
+    double kib_per_token, tokens, tolerance;
 } capacities[] = {
     { "run-gemma-4-31b-rtx6000", 480, 124704, 0.02 },
     { "tpu-gemma-4-e2b-v6e1", 18, 1151744, 0.02 },
@@ -87,7 +88,7 @@ static void capacities_agree_with_known_figures(void **state)
         struct recipe_fit fit = fit_of(*state, capacities[i].recipe);
 
         assert_close(fit.kv_bytes_per_token / 1024, capacities[i].kib_per_token, 1e-9);
-        assert_close((double)fit.kv_tokens, capacities[i].tokens, capacities[i].share);
+        assert_close((double)fit.kv_tokens, capacities[i].tokens, capacities[i].tolerance);
     }
 }
 

@@ -25,8 +25,8 @@ static struct recipe_book *embedded(void)
     return book;
 }
 
-/* Reads a recipe of the catalogue in which `changes`, such as {"host": {"cpu": 2}}, replace the
- * members of these names; null removes a member. */
+/* Reads a recipe of the catalogue after setting members as `changes` says, {"disk_gb": 199} for
+ * example; null removes a member. */
 static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
@@ -160,7 +160,7 @@ static void recipes_that_can_work_are_not_refused(void **state)
             fail_msg("%s is refused where it should work", recipes[i].name);
         refused += !is_accepted;
     }
-    /* for an RTX PRO 6000 in us-east4, and for v5e in Compute Engine */
+    /* the one for an RTX PRO 6000 in us-east4, and the one for a v5e in Compute Engine */
     assert_int_equal(refused, 2);
     recipe_book_destroy(book);
 }
@@ -219,7 +219,7 @@ static void a_plan_warns_in_sentences_and_at_most_once_of_each_subject(void **st
     recipe_book_destroy(book);
 }
 
-static void without_accelerators_a_provider_does_not_warn_about_them(void **state)
+static void cloud_run_and_kubernetes_do_not_warn_about_accelerators_if_there_are_none(void **state)
 {
     struct recipe_book *book = embedded();
     size_t count;
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(each_case_is_refused_or_causes_its_warning),
         cmocka_unit_test(recipes_that_can_work_are_not_refused),
         cmocka_unit_test(a_plan_warns_in_sentences_and_at_most_once_of_each_subject),
-        cmocka_unit_test(without_accelerators_a_provider_does_not_warn_about_them),
+        cmocka_unit_test(cloud_run_and_kubernetes_do_not_warn_about_accelerators_if_there_are_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

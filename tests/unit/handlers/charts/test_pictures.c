@@ -26,8 +26,8 @@ static void make_drawing(struct drawing *drawing, int number)
                      .kind = TEXT_TITLE, .x = 2, .y = 30, .string = string, .paint = PAINT_INK });
 }
 
-/* Draws a picture, and checks its bytes; returns its length. */
-static size_t picture_length(struct pictures *pictures, int number, enum theme theme)
+/* Requests a picture, which is drawn or reused, and checks its bytes. Returns their number. */
+static size_t request_picture(struct pictures *pictures, int number, enum theme theme)
 {
     DRAWING_AUTO drawing;
     TEXT_AUTO png = { 0 }, expected = { 0 };
@@ -52,11 +52,11 @@ static void the_same_picture_is_drawn_once(void **state)
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
 
     (void)state;
-    picture_length(pictures, 1, THEME_LIGHT);
-    picture_length(pictures, 1, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_LIGHT);
     assert_counts(pictures, 1, 1);
-    picture_length(pictures, 1, THEME_DARK);
-    picture_length(pictures, 2, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_DARK);
+    request_picture(pictures, 2, THEME_LIGHT);
     assert_counts(pictures, 3, 1);
     pictures_destroy(pictures);
 }
@@ -64,21 +64,21 @@ static void the_same_picture_is_drawn_once(void **state)
 static void the_least_recently_used_picture_makes_room(void **state)
 {
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
-    size_t each = picture_length(pictures, 1, THEME_LIGHT);
+    size_t picture_bytes = request_picture(pictures, 1, THEME_LIGHT);
 
     (void)state;
     pictures_destroy(pictures);
-    pictures = pictures_create(3 * each + each / 2);
+    pictures = pictures_create(3 * picture_bytes + picture_bytes / 2);
     for (int i = 1; i <= 3; i++)
-        picture_length(pictures, i, THEME_LIGHT);
-    picture_length(pictures, 1, THEME_LIGHT); /* now picture 2 is the least recently used */
+        request_picture(pictures, i, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_LIGHT); /* now picture 2 is the least recently used */
     assert_counts(pictures, 3, 1);
-    picture_length(pictures, 4, THEME_LIGHT);
-    assert_true(pictures_count(pictures).bytes <= 3 * each + each / 2);
-    picture_length(pictures, 1, THEME_LIGHT);
-    picture_length(pictures, 3, THEME_LIGHT);
+    request_picture(pictures, 4, THEME_LIGHT);
+    assert_true(pictures_count(pictures).bytes <= 3 * picture_bytes + picture_bytes / 2);
+    request_picture(pictures, 1, THEME_LIGHT);
+    request_picture(pictures, 3, THEME_LIGHT);
     assert_counts(pictures, 4, 3);
-    picture_length(pictures, 2, THEME_LIGHT);
+    request_picture(pictures, 2, THEME_LIGHT);
     assert_counts(pictures, 5, 3);
     pictures_destroy(pictures);
 }
@@ -88,11 +88,11 @@ static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
     struct pictures *pictures = pictures_create(10);
 
     (void)state;
-    picture_length(pictures, 1, THEME_LIGHT);
-    picture_length(pictures, 1, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_LIGHT);
+    request_picture(pictures, 1, THEME_LIGHT);
     assert_counts(pictures, 2, 0);
     assert_int_equal(pictures_count(pictures).bytes, 0);
-    picture_length(NULL, 1, THEME_LIGHT); /* NULL keeps no pictures */
+    request_picture(NULL, 1, THEME_LIGHT); /* NULL keeps no pictures */
     assert_counts(NULL, 0, 0);
     pictures_destroy(pictures);
     pictures_destroy(NULL);
@@ -100,8 +100,8 @@ static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
 
 static void *draw_two(void *context)
 {
-    picture_length(context, 1, THEME_LIGHT);
-    picture_length(context, 2, THEME_LIGHT);
+    request_picture(context, 1, THEME_LIGHT);
+    request_picture(context, 2, THEME_LIGHT);
     return NULL;
 }
 

@@ -123,7 +123,7 @@ static void a_chart_that_cannot_be_drawn_is_refused(void **state)
     world_refused(world, "run_chart", "{\"run\":\"swp_nobody\"}", ERROR_NOT_FOUND, "swp_nobody");
 }
 
-/* ---- Charts of two runs, and of a deployment ---- */
+/* ---- Charts of comparisons, of costs, and of a deployment ---- */
 
 static void a_forest_chart_draws_a_comparison_and_needs_two_sides(void **state)
 {
@@ -227,7 +227,7 @@ static void a_history_chart_shows_restarts_and_revisions(void **state)
     assert_true(has_text(&chart, "no values to show in this period"));
 }
 
-static void a_chart_of_a_page_is_refused_for_wrong_arguments(void **state)
+static void wrong_arguments_of_a_page_are_refused(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -252,7 +252,7 @@ int main(void)
         cmocka_unit_test(a_cost_chart_needs_a_price),
         cmocka_unit_test(two_sides_with_one_name_are_distinguished),
         cmocka_unit_test(a_history_chart_shows_restarts_and_revisions),
-        cmocka_unit_test(a_chart_of_a_page_is_refused_for_wrong_arguments),
+        cmocka_unit_test(wrong_arguments_of_a_page_are_refused),
     };
 
     return world_run(tests);

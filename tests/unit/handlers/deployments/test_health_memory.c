@@ -97,7 +97,7 @@ static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
     health_memory_destroy(memory);
 }
 
-static void a_cancelled_or_failed_caller_lets_the_next_one_ask(void **state)
+static void a_waiting_caller_can_be_cancelled_and_after_a_failed_one_another_asks(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct answer answer = { 0 };
@@ -153,7 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_kept_for_its_deployment_and_revision),
         cmocka_unit_test(an_operators_answer_does_not_end_the_turn_of_a_viewer),
-        cmocka_unit_test(a_cancelled_or_failed_caller_lets_the_next_one_ask),
+        cmocka_unit_test(a_waiting_caller_can_be_cancelled_and_after_a_failed_one_another_asks),
         cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
     };
 

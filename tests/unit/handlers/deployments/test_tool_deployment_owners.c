@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests who may change the secret, the owner and the URL of a deployment. */
+/* Tests who may bind a secret, and who may change the secret, the owner and the URL of a
+ * deployment, or remove it. */
 #include "tests/unit/support/tool_world.h"
 
 /* ---- Secrets ---- */
@@ -119,7 +120,7 @@ static void lists_secrets_their_origins_and_what_is_unbound(void **state)
     assert_null(strstr(text_string(&world->text), "a-value-never-shown"));
 }
 
-static void refuses_operators_wrong_arguments_and_secrets_with_an_origins_file(void **state)
+static void refuses_operators_and_wrong_arguments_and_secrets_with_an_origins_file(void **state)
 {
     static const char bind[] = "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\"}";
     struct world *world = *state;
@@ -262,7 +263,7 @@ int main(void)
         cmocka_unit_test(registering_or_updating_again_binds_an_unbound_secret),
         cmocka_unit_test(binds_nothing_when_the_call_is_refused),
         cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
-        cmocka_unit_test(refuses_operators_wrong_arguments_and_secrets_with_an_origins_file),
+        cmocka_unit_test(refuses_operators_and_wrong_arguments_and_secrets_with_an_origins_file),
         cmocka_unit_test(a_deployment_belongs_to_the_principal_who_registered_it_first),
         cmocka_unit_test(only_an_admin_hands_a_deployment_over),
         cmocka_unit_test(a_removed_deployment_keeps_its_owner),

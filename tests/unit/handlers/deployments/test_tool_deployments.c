@@ -212,7 +212,7 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     world_says(world, "Next: model_health; sweep_start with only its name");
 }
 
-static void shows_the_load_of_a_server_that_reports_no_running_requests(void **state)
+static void shows_the_load_of_a_server_without_a_metric_of_running_requests(void **state)
 {
     static const struct canned_answer answers[] = {
         { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" },
@@ -335,7 +335,7 @@ int main(void)
         cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
         cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
-        cmocka_unit_test(shows_the_load_of_a_server_that_reports_no_running_requests),
+        cmocka_unit_test(shows_the_load_of_a_server_without_a_metric_of_running_requests),
         cmocka_unit_test(shows_a_server_that_is_down_with_its_last_known_model),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_a_deployment_only_if_its_name_is_repeated),

@@ -3,16 +3,16 @@
  * adopted. */
 #include "tests/unit/support/fleet_tools.h"
 
-static struct fleet_resource *put_foreign(const char *name)
+static struct fleet_resource *put_server(const char *name)
 {
-    struct fleet_resource *theirs;
+    struct fleet_resource *server;
     char url[128];
 
     snprintf(url, sizeof url, "https://test/service/%s", name);
-    theirs = fleet_world_put(cloud, url);
-    theirs->exists = true;
-    theirs->replicas = 1;
-    return theirs;
+    server = fleet_world_put(cloud, url);
+    server->exists = true;
+    server->replicas = 1;
+    return server;
 }
 
 static void expect_whose(struct world *world, const char *target, const char *name,
@@ -54,8 +54,8 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     json_auto_t *shown = NULL, *stopped = NULL;
 
     register_lab(world, "");
-    put_foreign("theirs");
-    put_foreign("asleep")->replicas = 0;
+    put_server("theirs");
+    put_server("asleep")->replicas = 0;
     expect_whose(world, "lab", "theirs", "foreign");
     world_refused(world, "deployment_adopt",
                   "{\"deployment\":\"theirs\",\"target\":\"lab\",\"confirm\":\"theirs\"}",
@@ -89,7 +89,7 @@ static void an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it(void **st
 
     register_lab(world, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fleet_resource *resource = put_foreign(cases[i].name);
+        struct fleet_resource *resource = put_server(cases[i].name);
         json_auto_t *shown = NULL;
         char arguments[80], guard[64];
 
@@ -160,9 +160,9 @@ static void a_watched_deployment_is_never_changed(void **state)
     register_lab(world, ",\"options\":[\"allows_no_end=true\"]");
     for (int i = 0; i < 50; i++) {
         snprintf(name, sizeof name, "other-%d", i);
-        put_foreign(name);
+        put_server(name);
     }
-    put_foreign("theirs");
+    put_server("theirs");
     adopt(world, "theirs", "");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         snprintf(arguments, sizeof arguments, "{\"deployment\":\"theirs\"%s}", calls[i].more);
@@ -229,7 +229,7 @@ static void a_watched_deployment_is_forgotten_by_deployment_remove(void **state)
     struct world *world = *state;
 
     register_lab(world, "");
-    put_foreign("theirs");
+    put_server("theirs");
     adopt(world, "theirs", "");
     world_refused(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}",
                   ERROR_CONFLICT, "the managed deployment theirs");

@@ -65,8 +65,8 @@ static json_int_t planned_context_tokens(const json_t *updated)
                             0);
 }
 
-/* Nothing changes before the plan is applied, and an update with the earlier overrides plans the
- * earlier server. */
+/* Nothing changes before the plan is applied, and an update to the earlier overrides plans the
+ * earlier context length. */
 static void an_update_of_a_managed_deployment_is_a_plan(void **state)
 {
     struct world *world = *state;
@@ -97,7 +97,7 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_FORBIDDEN, "belongs to alice");
 }
 
-/* A running server needs only the stored copy of the recipe that it was made from. */
+/* To extend or scale a server, the stored copy of the recipe that it was made from is enough. */
 static void a_deployment_outlives_its_recipe(void **state)
 {
     struct world *world = *state;
@@ -116,8 +116,8 @@ static void a_deployment_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
-/* If the platform can only change the end of a stopped server, a sweep would lose its server, so
- * the extension is refused. */
+/* If the platform can change the end of a server only while it is stopped, a sweep would lose its
+ * server, so the extension is refused. */
 static void an_extension_leaves_a_sweep_its_server(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

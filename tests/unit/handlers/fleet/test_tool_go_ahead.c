@@ -161,7 +161,7 @@ static void replace_server(void)
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
 }
 
-static void a_server_made_before_the_answer_is_not_destroyed(void **state)
+static void a_server_that_replaces_the_shown_one_before_the_answer_is_not_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *gone = NULL;
@@ -286,7 +286,7 @@ int main(void)
         FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),
         FLEET_TEST(a_plan_applies_to_one_server_only),
         FLEET_TEST(a_plan_that_can_no_longer_be_applied_after_the_answer_is_refused),
-        FLEET_TEST(a_server_made_before_the_answer_is_not_destroyed),
+        FLEET_TEST(a_server_that_replaces_the_shown_one_before_the_answer_is_not_destroyed),
         FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
         FLEET_TEST(an_expired_plan_is_neither_applied_nor_approved),
         FLEET_TEST(applying_a_plan_again_returns_its_job),

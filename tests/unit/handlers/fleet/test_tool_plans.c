@@ -62,7 +62,7 @@ static void a_plan_that_cannot_or_may_not_be_applied_is_refused(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* A new rule does not end a running server. */
+/* A server that already runs can still be extended; the answer has a warning. */
 static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **state)
 {
     static const char rule[] = "lets whoever reaches the server change it";
@@ -82,7 +82,7 @@ static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **st
     world_says(world, rule);
 }
 
-static void a_plan_that_nothing_ends_says_so_first(void **state)
+static void a_plan_of_a_server_that_nothing_ends_says_so_first(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -115,7 +115,7 @@ int main(void)
         FLEET_TEST(a_plan_shows_requests_cost_end_and_access_and_changes_nothing),
         FLEET_TEST(a_plan_that_cannot_or_may_not_be_applied_is_refused),
         FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
-        FLEET_TEST(a_plan_that_nothing_ends_says_so_first),
+        FLEET_TEST(a_plan_of_a_server_that_nothing_ends_says_so_first),
         FLEET_TEST(refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet),
     };
 

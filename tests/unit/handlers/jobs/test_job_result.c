@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a task's final result, which is made from the job's row. */
+/* Tests of a task's final result, which is made from the job's row, and of how a waiting job is
+ * shown. */
 #include "handlers/jobs/job_result.h"
 #include "store/ledger/questions.h"
 #include "tests/unit/support/tool_sweeps.h"

@@ -165,23 +165,23 @@ static void lists_jobs_by_state_and_principal(void **state)
 static void lists_who_measures_and_who_waits(void **state)
 {
     struct world *world = *state;
-    char first[ID_SIZE], second[ID_SIZE];
+    char measuring[ID_SIZE], waiting[ID_SIZE];
     json_auto_t *none = world_ok(world, "lease_list", "{}"), *list = NULL, *jobs = NULL;
     const json_t *row;
 
     assert_int_equal(json_array_size(json_object_get(none, "leases")), 0);
     world_register(world, "demo");
-    sweep_started(world, "", first);
-    sweep_claimed(world, first);
-    sweep_started(world, "", second);
-    sweep_started(world, "", second);
-    sweep_started(world, "", second);
+    sweep_started(world, "", measuring);
+    sweep_claimed(world, measuring);
+    sweep_started(world, "", waiting);
+    sweep_started(world, "", waiting);
+    sweep_started(world, "", waiting);
     list = world_ok(world, "lease_list", "{\"limit\":2}");
     assert_int_equal(json_array_size(json_object_get(list, "leases")), 3);
     assert_int_equal(json_get_integer(list, "unlisted", 0), 1);
     row = json_array_get(json_object_get(list, "leases"), 0);
     assert_true(json_get_boolean(row, "held", 0));
-    assert_string_equal(json_get_text(row, "purpose", ""), first);
+    assert_string_equal(json_get_text(row, "purpose", ""), measuring);
     row = json_array_get(json_object_get(list, "leases"), 2);
     assert_false(json_get_boolean(row, "held", 1));
     assert_int_equal(json_get_integer(row, "place", 0), 2);

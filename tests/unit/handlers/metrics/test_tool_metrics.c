@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of metrics_show and metrics_watch. */
+/* Tests of metrics_show and metrics_watch, and of what metrics_history and deployment_show say
+ * about values that were not stored. */
 #include "base/core/clock.h"
 #include "store/ledger/store.h"
 #include "store/series/scrapes.h"
@@ -107,7 +108,7 @@ static void says_why_nothing_was_stored(void **state)
     assert_note(world, "It is not watched.");
 }
 
-/* A balancer passes requests to two servers in turn, and the query makes their counters differ. */
+/* A balancer passes connections to two servers in turn; the query makes their counters differ. */
 static void shows_no_rates_of_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };

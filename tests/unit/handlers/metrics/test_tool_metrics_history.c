@@ -243,7 +243,7 @@ static void a_histogram_of_one_bucket_has_no_percentile(void **state)
     assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket except +Inf"));
 }
 
-static void refuses_invalid_requests_in_words(void **state)
+static void says_what_is_wrong_with_its_arguments(void **state)
 {
     static const struct {
         const char *arguments, *words;
@@ -374,7 +374,7 @@ int main(void)
         cmocka_unit_test(label_sets_with_different_buckets_have_no_joint_percentile),
         cmocka_unit_test(earlier_buckets_do_not_count_as_current_ones),
         cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
-        cmocka_unit_test(refuses_invalid_requests_in_words),
+        cmocka_unit_test(says_what_is_wrong_with_its_arguments),
         cmocka_unit_test(reads_long_ranges_from_rollups_page_by_page),
         cmocka_unit_test(a_summary_covers_all_the_requested_time),
         cmocka_unit_test(marks_the_step_that_is_not_over),

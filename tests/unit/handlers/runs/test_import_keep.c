@@ -8,6 +8,7 @@
 
 static const char table[] = "concurrency,req_per_sec,colour\n1,2,red\n1,2,red\n";
 
+/* Imports `table`; with `earlier`, the id of an import, restates that import instead. */
 static struct import_row keep_import(struct ledger *ledger, const char *name, const char *stated,
                                      const char *earlier, bool expect_existing)
 {

@@ -136,7 +136,7 @@ static void a_sweep_has_a_file_with_its_repetitions(void **state)
     assert_contains(&file, "2 runs \xc2\xb7 8 cells");
 }
 
-static void an_ab_sweep_has_a_file_that_says_why_its_sides_cannot_be_compared(void **state)
+static void an_ab_sweep_has_a_file_that_says_that_its_sides_cannot_be_compared(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -204,7 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_has_a_file_with_the_figures_of_run_show),
         TEST(a_sweep_has_a_file_with_its_repetitions),
-        TEST(an_ab_sweep_has_a_file_that_says_why_its_sides_cannot_be_compared),
+        TEST(an_ab_sweep_has_a_file_that_says_that_its_sides_cannot_be_compared),
         TEST(an_unmeasured_sweep_has_a_file_without_figures),
         TEST(markup_in_an_import_is_escaped_in_its_file),
         TEST(refuses_unknown_ids_and_formats),

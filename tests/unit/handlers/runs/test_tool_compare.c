@@ -21,15 +21,15 @@ static json_t *compare_with(struct world *world, const char *baseline, const cha
 static void compares_the_runs_of_two_sweeps(void **state)
 {
     struct world *world = *state;
-    json_auto_t *refused = NULL, *answer = NULL;
+    json_auto_t *incomparable = NULL, *answer = NULL;
     char first[ID_SIZE], second[ID_SIZE];
 
     world_register(world, "demo");
     measure_sweep(world, ",\"repetitions\":2", 8, first);
     measure_sweep(world, ",\"repetitions\":2,\"seed\":7", 8, second);
-    refused = compare_with(world, first, second, "");
-    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
-    assert_null(json_object_get(refused, "ratio"));
+    incomparable = compare_with(world, first, second, "");
+    assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
+    assert_null(json_object_get(incomparable, "ratio"));
     world_says(world, "accept_unknown [\"workload\"]"); /* only this: both are of one deployment */
     answer =
         compare_with(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
@@ -45,7 +45,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
 static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does(void **state)
 {
     struct world *world = *state;
-    json_auto_t *answer = NULL, *refused = NULL;
+    json_auto_t *answer = NULL, *incomparable = NULL;
     char first[ID_SIZE], second[ID_SIZE], third[ID_SIZE];
 
     world_register(world, "demo");
@@ -56,8 +56,8 @@ static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_d
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     world_do(world, "deployment_update", "{\"hardware\":\"L4\"}");
     measure_sweep(world, ",\"seed\":8", 4, third);
-    refused = compare_with(world, second, third, ",\"accept_unknown\":[\"workload\"]");
-    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    incomparable = compare_with(world, second, third, ",\"accept_unknown\":[\"workload\"]");
+    assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     world_says(world,
                "Differences and unknowns that were allowed:\n- not known of either run: workload");
 }
@@ -131,15 +131,15 @@ static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
 static void stated_flags_are_facts_like_others(void **state)
 {
     struct world *world = *state;
-    json_auto_t *answer = NULL, *refused = NULL;
+    json_auto_t *answer = NULL, *incomparable = NULL;
     char ids[4][ID_SIZE];
 
     import_warm(world, 0, ids[0]);
     import_warm(world, 1, ids[1]);
     import_grid(world, 0.05, 0.051, "--speculative", ids[2]);
     import_grid(world, 0.0501, 0.0512, "--speculative", ids[3]);
-    refused = compared_imports(world, ids, "");
-    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    incomparable = compared_imports(world, ids, "");
+    assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     world_says(world, "- flags: \"--eager\"");
     answer = compared_imports(world, ids, ",\"factors\":[\"flags\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "faster");
@@ -177,7 +177,7 @@ static json_t *compared_sweep(struct world *world, const char *sweep, const char
 static void compares_the_two_deployments_of_one_sweep(void **state)
 {
     struct world *world = *state;
-    json_auto_t *answer = NULL, *refused = NULL;
+    json_auto_t *answer = NULL, *incomparable = NULL;
     char sweep[ID_SIZE];
 
     world_register(world, "demo");
@@ -194,8 +194,8 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_string_equal(json_get_text(answer, "pairing", ""), "all");
     world_says(world, "all pairs have the same ratio to the last digit");
     world_says(world, "which of the two deployments is faster, not why");
-    refused = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
-    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    incomparable = compared_sweep(world, sweep, ",\"factors\":[\"flags\"]");
+    assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
 }
 
 /* Copies the ids of the sweep's runs: those of demo and new in the first repetition, then in the
@@ -339,13 +339,13 @@ static void import_model(struct world *world, const char *model, char out[ID_SIZ
 static void compares_imports(void **state)
 {
     struct world *world = *state;
-    json_auto_t *refused = NULL, *answer = NULL;
+    json_auto_t *incomparable = NULL, *answer = NULL;
     char first[ID_SIZE], second[ID_SIZE];
 
     import_model(world, "toy", first);
     import_model(world, "other", second);
-    refused = compare_with(world, first, second, "");
-    assert_string_equal(json_get_text(refused, "verdict", ""), "not_comparable");
+    incomparable = compare_with(world, first, second, "");
+    assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     world_says(world, "- model: \"toy\" (imp_");
     world_says(world, "factors [\"model\"]");
     answer = compare_with(world, first, second,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of run_list, run_show and run_report. */
+/* Tests of run_list, run_show and run_report, and of how several tools mark estimated tokens. */
 #include "tests/unit/support/tool_sweeps.h"
 
 /* Completes a sweep of two repetitions; copies the id of its newest run to `run`. */
@@ -66,7 +66,7 @@ static void shows_what_was_measured_and_by_whom(void **state)
     world_refused(world, "run_show", "{\"run\":\"run_nobody\"}", ERROR_NOT_FOUND, "run_nobody");
 }
 
-static void shows_every_figure_of_one_cell(void **state)
+static void shows_one_cell_in_detail(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE];
@@ -117,7 +117,7 @@ static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char
                                     clock_utc_ms(), &world->error));
 }
 
-static void every_answer_says_which_tokens_are_estimates(void **state)
+static void show_audit_export_and_report_say_that_tokens_are_estimates(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE];
@@ -232,8 +232,8 @@ int main(void)
         cmocka_unit_test(lists_no_runs_where_there_are_none),
         cmocka_unit_test(a_page_has_all_repetitions_of_a_sweep),
         cmocka_unit_test(shows_what_was_measured_and_by_whom),
-        cmocka_unit_test(shows_every_figure_of_one_cell),
-        cmocka_unit_test(every_answer_says_which_tokens_are_estimates),
+        cmocka_unit_test(shows_one_cell_in_detail),
+        cmocka_unit_test(show_audit_export_and_report_say_that_tokens_are_estimates),
         cmocka_unit_test(shows_no_figures_of_a_cell_that_was_not_measured),
         cmocka_unit_test(reports_the_newest_measured_sweep_or_the_one_named),
         cmocka_unit_test(reports_a_sweep_that_has_measured_nothing_yet),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the product's main task through the tools alone, with the real load generator: register,
- * plan, sweep, wait, report. */
+ * sweep, wait, report, cancel, resume. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static int set_up(void **state)

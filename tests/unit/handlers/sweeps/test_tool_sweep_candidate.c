@@ -72,7 +72,7 @@ static void a_candidate_is_not_removed_while_a_sweep_uses_it(void **state)
                   ERROR_CONFLICT, "is using new");
 }
 
-static void resumes_two_deployments_only_at_the_revisions_that_were_measured(void **state)
+static void does_not_resume_after_the_hardware_of_one_deployment_was_changed(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -130,7 +130,7 @@ int main(void)
         cmocka_unit_test(plans_a_sweep_over_two_different_registered_deployments),
         cmocka_unit_test(starts_shows_and_lists_a_sweep_over_two_deployments),
         cmocka_unit_test(a_candidate_is_not_removed_while_a_sweep_uses_it),
-        cmocka_unit_test(resumes_two_deployments_only_at_the_revisions_that_were_measured),
+        cmocka_unit_test(does_not_resume_after_the_hardware_of_one_deployment_was_changed),
         cmocka_unit_test(reports_two_deployments_separately),
     };
 

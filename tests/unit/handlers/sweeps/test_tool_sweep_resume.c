@@ -93,7 +93,7 @@ static void retrying_leaves_only_the_failures_of_finished_runs(void **state)
     assert_null(strstr(text_string(&world->text), "unfinished runs"));
 }
 
-static void resumes_only_on_the_revision_that_was_measured(void **state)
+static void does_not_resume_after_the_hardware_was_changed(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test(resumes_with_the_cells_that_are_missing),
         cmocka_unit_test(resuming_lists_the_failed_cells_that_it_leaves_as_they_are),
         cmocka_unit_test(retrying_leaves_only_the_failures_of_finished_runs),
-        cmocka_unit_test(resumes_only_on_the_revision_that_was_measured),
+        cmocka_unit_test(does_not_resume_after_the_hardware_was_changed),
         cmocka_unit_test(resumes_though_a_label_was_changed),
     };
 

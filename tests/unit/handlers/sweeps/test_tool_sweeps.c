@@ -66,7 +66,7 @@ static void large_sweeps_need_the_go_ahead(void **state)
 static void starts_the_plan_that_the_digest_names(void **state)
 {
     struct world *world = *state;
-    TEXT_AUTO alone = { 0 };
+    TEXT_AUTO arguments = { 0 };
     json_auto_t *plan = NULL, *started = NULL;
     const char *digest;
 
@@ -75,17 +75,17 @@ static void starts_the_plan_that_the_digest_names(void **state)
                     "{" SMALL_GRID ",\"options\":[\"seed=7\",\"purpose=night\"]}");
     world_says(world, "Next: sweep_start with this plan_digest");
     digest = json_get_text(plan, "plan_digest", "");
-    text_addf(&alone, "{\"plan_digest\":\"%s\"}", digest);
-    started = world_ok(world, "sweep_start", text_string(&alone));
+    text_addf(&arguments, "{\"plan_digest\":\"%s\"}", digest);
+    started = world_ok(world, "sweep_start", text_string(&arguments));
     assert_int_equal(
         json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
     world->principal = "bob"; /* who did not call sweep_plan */
-    world_refused(world, "sweep_start", text_string(&alone), ERROR_NOT_FOUND,
+    world_refused(world, "sweep_start", text_string(&arguments), ERROR_NOT_FOUND,
                   "\"plan_digest\" is of no plan of yours");
     world->principal = "alice";
-    text_clear(&alone);
-    text_addf(&alone, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
-    world_refused(world, "sweep_start", text_string(&alone), ERROR_CONFLICT,
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
+    world_refused(world, "sweep_start", text_string(&arguments), ERROR_CONFLICT,
                   "\"plan_digest\" is of a different plan");
 }
 

@@ -74,7 +74,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* Checks an answer with the status 429 to alice, which names the setting. */
+/* Checks an answer to alice with the status 429: it says when to retry, and names alice and the
+ * setting. */
 static void check_refusal(const struct http_client *client, const json_t *reply,
                           const char *setting)
 {
@@ -136,7 +137,7 @@ static void a_refusal_for_the_rate_repeats_the_id_of_a_single_request(void **sta
         json_auto_t *reply = mcp_post_on(&client, alice, cases[i].body, &status);
         char *id;
 
-        while (status != 429) { /* a second has passed, on a slow machine */
+        while (status != 429) { /* on a slow machine, a permit has come back meanwhile */
             json_decref(reply);
             reply = mcp_post_on(&client, alice, cases[i].body, &status);
         }
@@ -192,7 +193,7 @@ static void calls_of_one_principal_do_not_take_the_workers_of_others(void **stat
         check_refusal(&client, reply, "calls_per_principal");
     }
     json_decref(mcp_post_on(&client, alice, PING("1"), &status));
-    assert_int_equal(status, 200); /* a call that is answered at once is not counted */
+    assert_int_equal(status, 200); /* not counted: it runs on the HTTP thread */
     json_decref(mcp_post_on(&client, bob, BLOCK("1"), &status));
     assert_int_equal(status, 200);
     assert_int_equal(atomic_load(&served_running), 2);

@@ -215,7 +215,7 @@ enum activity {
     SLOW_HEADERS,
     SLOW_BODY,
     IDLE_AFTER_A_PROBE,
-    IDLE_AFTER_A_REFUSAL,
+    IDLE_AFTER_NOT_FOUND,
     ACTIVITIES
 };
 
@@ -231,7 +231,7 @@ static void begin_activity(struct http_client *client, enum activity activity)
         http_send_bytes(client, sent[activity], strlen(sent[activity]));
     if (activity == IDLE_AFTER_A_PROBE)
         assert_int_equal(ask_health(client), 200);
-    if (activity == IDLE_AFTER_A_REFUSAL)
+    if (activity == IDLE_AFTER_NOT_FOUND)
         assert_int_equal(http_exchange(client, "GET", "/nowhere", NULL, NULL, NULL), 404);
 }
 
@@ -339,7 +339,7 @@ static int start_behind_proxies(void **state)
     return 0;
 }
 
-static void trusted_proxies_have_no_limit_on_connections(void **state)
+static void the_limit_per_address_does_not_apply_to_trusted_proxies(void **state)
 {
     enum { MANY = 12 };
     struct http_client clients[MANY];
@@ -373,7 +373,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_newest_unknown_clients_keep_their_connections,
                                         start_with_one_thread, stop),
         cmocka_unit_test_setup_teardown(without_descriptors_unknown_clients_make_room, start, stop),
-        cmocka_unit_test_setup_teardown(trusted_proxies_have_no_limit_on_connections,
+        cmocka_unit_test_setup_teardown(the_limit_per_address_does_not_apply_to_trusted_proxies,
                                         start_behind_proxies, stop),
     };
 

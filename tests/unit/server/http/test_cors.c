@@ -105,7 +105,7 @@ static void a_preflight_of_a_page_that_is_not_allowed_is_refused(void **state)
     http_close(&client);
 }
 
-static void an_allowed_page_may_read_answers_and_refusals(void **state)
+static void an_allowed_page_may_read_the_refusal_of_a_request(void **state)
 {
     struct http_client client;
 
@@ -128,7 +128,8 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_preflight_of_a_page_that_is_not_allowed_is_refused, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(an_allowed_page_may_read_answers_and_refusals, start, stop),
+        cmocka_unit_test_setup_teardown(an_allowed_page_may_read_the_refusal_of_a_request, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

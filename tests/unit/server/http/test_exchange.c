@@ -53,7 +53,7 @@ static void a_connection_serves_many_requests(void **state)
     http_close(&client);
 }
 
-static void requests_sent_at_once_are_answered_in_order(void **state)
+static void pipelined_requests_are_answered_in_order(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -170,7 +170,7 @@ static void a_length_far_over_the_limit_is_refused_at_once(void **state)
     http_close(&client);
 }
 
-static void headers_that_trickle_in_time_out(void **state)
+static void headers_sent_byte_by_byte_time_out(void **state)
 {
     static const char request[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ";
     struct http_client client;
@@ -227,11 +227,11 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     http_close(&client);
 }
 
-#define SLOW(steps, step_ms, token)                                                                \
+#define SLOW(steps, step_ms, meta)                                                                 \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
-    "\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms "},\"_meta\":{" token "}}}"
+    "\"arguments\":{\"steps\":" steps ",\"step_ms\":" step_ms "},\"_meta\":{" meta "}}}"
 
-static void a_call_over_the_queue_limit_is_asked_to_retry(void **state)
+static void a_call_over_the_queue_limit_is_refused_with_retry_after(void **state)
 {
     struct http_client running, queued, refused;
     TEXT_AUTO reply = { 0 };
@@ -274,7 +274,7 @@ static void a_client_that_does_not_read_delays_no_tool_and_is_disconnected(void 
     http_close(&client);
 }
 
-static void a_burst_of_progress_never_loses_the_result(void **state)
+static void a_result_after_a_burst_of_progress_is_not_lost(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -357,7 +357,7 @@ static void a_connection_over_the_limit_is_served_in_the_end(void **state)
     http_close(&clients[COUNT - 1]);
 }
 
-static void clients_that_leave_at_any_moment_leave_no_request_or_stream_behind(void **state)
+static void clients_that_disconnect_without_reading_leave_no_request_or_stream_behind(void **state)
 {
     int64_t end_ns;
 
@@ -386,7 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_connection_serves_many_requests, start, stop),
-        cmocka_unit_test_setup_teardown(requests_sent_at_once_are_answered_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, start, stop),
         cmocka_unit_test_setup_teardown(a_body_may_arrive_in_small_pieces, start, stop),
         cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_to_its_end_and_refused, start,
                                         stop),
@@ -395,13 +395,15 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(headers_that_trickle_in_time_out, start, stop),
+        cmocka_unit_test_setup_teardown(headers_sent_byte_by_byte_time_out, start, stop),
         cmocka_unit_test_setup_teardown(a_body_has_to_arrive_in_time, start, stop),
         cmocka_unit_test_setup_teardown(idle_streams_are_kept_alive_with_comments, start, stop),
-        cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_asked_to_retry, start, stop),
+        cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_refused_with_retry_after,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_does_not_read_delays_no_tool_and_is_disconnected, start, stop),
-        cmocka_unit_test_setup_teardown(a_burst_of_progress_never_loses_the_result, start, stop),
+        cmocka_unit_test_setup_teardown(a_result_after_a_burst_of_progress_is_not_lost, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(malformed_requests_get_an_error_or_a_closed_connection,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
@@ -409,7 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_over_the_limit_is_served_in_the_end, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
-            clients_that_leave_at_any_moment_leave_no_request_or_stream_behind, start, stop),
+            clients_that_disconnect_without_reading_leave_no_request_or_stream_behind, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

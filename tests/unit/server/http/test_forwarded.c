@@ -33,8 +33,8 @@ static void the_last_hop_that_is_not_a_proxy_is_the_client(void **state)
     must_be("203.0.113.9, 10.0.0.2", "203.0.113.9");
     must_be("198.51.100.1, 203.0.113.9,10.0.0.2 , fd00::7", "203.0.113.9");
     must_be("127.0.0.1, 203.0.113.9", "203.0.113.9");
-    must_be("10.0.0.3, 10.0.0.2", "10.0.0.3");
-    must_be("", "10.0.0.1");
+    must_be("10.0.0.3, 10.0.0.2", "10.0.0.3"); /* all are proxies: the first hop */
+    must_be("", "10.0.0.1");                   /* no hop: the address that connected */
 }
 
 static void ports_are_dropped_and_both_ip_versions_are_read(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of clients that close the sending side of their connection: they may still wait for an
- * answer. If a client has disconnected instead, the server learns this when it writes. */
+ * answer. A client that has disconnected, but did not reset its connection, looks the same until
+ * the server writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +57,7 @@ static void send_and_half_close(struct http_client *client, const char *headers,
 }
 
 /* The client must receive a complete answer that contains `part`. */
-static void must_answer(struct http_client *client, const char *part)
+static void must_receive(struct http_client *client, const char *part)
 {
     TEXT_AUTO body = { 0 };
 
@@ -78,7 +79,7 @@ static void a_client_that_closed_its_sending_side_is_answered(void **state)
         struct http_client client;
 
         send_and_half_close(&client, MCP_HEADERS, bodies[i]);
-        must_answer(&client, parts[i]);
+        must_receive(&client, parts[i]);
         assert_true(http_is_closed(&client));
         http_close(&client);
     }
@@ -95,8 +96,8 @@ static void every_request_sent_before_the_sending_side_closed_is_answered(void *
     http_send(&client, "POST", "/mcp", MCP_HEADERS, PING);
     shutdown(client.fd, SHUT_WR);
     for (int i = 0; i < 3; i++)
-        must_answer(&client, "1 steps");
-    must_answer(&client, "result");
+        must_receive(&client, "1 steps");
+    must_receive(&client, "result");
     assert_true(http_is_closed(&client));
     http_close(&client);
 }
@@ -152,7 +153,7 @@ static void leave(struct http_client *client)
     http_close(client);
 }
 
-static void disconnecting_from_a_stream_cancels_its_call(void **state)
+static void disconnecting_from_a_modern_stream_cancels_its_call(void **state)
 {
     struct http_client client;
     int64_t begun_ns = clock_monotonic_ns();
@@ -167,7 +168,7 @@ static void disconnecting_from_a_stream_cancels_its_call(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < 3 * SECOND_NS);
 }
 
-static void disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call(void **state)
+static void disconnecting_from_a_legacy_stream_does_not_cancel_its_call(void **state)
 {
     struct http_client client;
 
@@ -180,7 +181,7 @@ static void disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call(vo
     assert_int_equal(atomic_load(&served_cancelled), 0);
 }
 
-static void a_reset_cancels_at_once(void **state)
+static void a_reset_cancels_the_call_at_once(void **state)
 {
     struct linger reset = { .l_onoff = 1 };
     struct http_client client;
@@ -221,7 +222,7 @@ static void a_standing_stream_stays_for_a_client_that_still_reads(void **state)
     free(session);
 }
 
-/* Waits until at most so many connections are open. Returns false after five seconds. */
+/* Waits until at most `count` connections are open. Returns false after five seconds. */
 static bool connections_fall_to(int64_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + 5 * SECOND_NS;
@@ -232,7 +233,8 @@ static bool connections_fall_to(int64_t count)
     return atomic_load(&served.server->http->open_connections) <= count;
 }
 
-/* libmicrohttpd alone would keep such a connection for as long as an older one is idle. */
+/* libmicrohttpd alone would keep the connection of a client that left for as long as an older
+ * connection is idle. */
 static void the_connection_of_a_client_that_left_is_closed(void **state)
 {
     struct http_client idle, clients[8];
@@ -274,12 +276,13 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result_after_a_probe, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(disconnecting_from_a_stream_cancels_its_call, start, stop),
-        cmocka_unit_test_setup_teardown(
-            disconnecting_from_a_stream_of_a_session_does_not_cancel_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(disconnecting_from_a_modern_stream_cancels_its_call, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(disconnecting_from_a_legacy_stream_does_not_cancel_its_call,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(the_connection_of_a_client_that_left_is_closed, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_reset_cancels_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(a_reset_cancels_the_call_at_once, start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_a_client_that_still_reads,
                                         start, stop),
     };

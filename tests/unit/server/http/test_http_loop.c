@@ -27,7 +27,7 @@ static int start(void **state)
     return 0;
 }
 
-/* Starts a server whose timeouts are too long to end the connections of the tests. */
+/* Starts a server whose timeouts are too long to end a connection during a test. */
 static int start_patient(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void unfinished_headers_behind_a_running_call_time_out(void **state)
 
 /* The client leaves after the first event of its stream, before the stream waits for its next
  * event. A request of `probe`, on the same HTTP thread, shows that the first event was sent. */
-static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void **state)
+static void a_client_that_leaves_before_its_stream_waits_is_noticed_soon(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
     int64_t begun_ns = clock_monotonic_ns();
@@ -155,7 +155,7 @@ static void a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon(void *
     free(session);
 }
 
-/* The client's last bytes and the end of its input arrive together. */
+/* The client's last bytes arrive together with its FIN. */
 static void a_client_that_sends_no_more_gets_its_answers_and_is_disconnected(void **state)
 {
     static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
@@ -171,7 +171,8 @@ static void a_client_that_sends_no_more_gets_its_answers_and_is_disconnected(voi
         send(client.fd, requests[i], strlen(requests[i]), MSG_MORE);
         shutdown(client.fd, SHUT_WR);
         assert_int_equal(http_read_head(&client), i < 2 ? 200 : 0);
-        assert_true(http_is_closed(&client)); /* in 5 s: an idle connection has 75, a body 30 */
+        /* soon: an idle connection may last 75 s, and a body may take 30 s */
+        assert_true(http_is_closed(&client));
         assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
         http_close(&client);
     }
@@ -223,7 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(unfinished_headers_behind_a_running_call_time_out, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
-            a_client_that_leaves_a_stream_before_it_waits_is_noticed_soon, start_patient, stop),
+            a_client_that_leaves_before_its_stream_waits_is_noticed_soon, start_patient, stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_sends_no_more_gets_its_answers_and_is_disconnected, start_patient, stop),
         cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut_off, start,

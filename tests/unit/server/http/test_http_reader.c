@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of requests that two HTTP parsers could read differently, sent to a real server: each is
- * refused, the connection ends, and nothing that follows is read as a request. */
+/* Tests of http_reader.c in a real server. A request that two HTTP parsers could read differently
+ * is refused, the connection ends, and nothing that follows is read as a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* How a request is sent: alone, or right after another request on its connection. */
+/* How a request is sent: alone, in one piece or byte by byte, or right after another request on its
+ * connection. */
 enum delivery { AT_ONCE, BYTE_BY_BYTE, AFTER_A_PROBE, AFTER_A_CALL, DELIVERIES };
 
 #define WORK                                                                                       \
@@ -66,7 +67,8 @@ static void send_request(struct http_client *client, const struct text *request,
     send_in_pieces(client, &bytes, delivery == BYTE_BY_BYTE ? 1 : bytes.length);
 }
 
-/* Writes the statuses of all answers, as "200 400 ". */
+/* Reads until the server closes the connection, which it must. Writes the statuses of all answers,
+ * as "200 400 ". */
 static void read_statuses(struct http_client *client, struct text *out)
 {
     const char *at;
@@ -148,13 +150,14 @@ static void requests_that_parsers_could_read_differently_are_refused(void **stat
     (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         must_be_refused_text(requests[i], "400");
+    /* a coding and a version that the server does not support */
     must_be_refused_text(POST "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
                          "501");
     must_be_refused_text("GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", "505");
 }
 
 /* Some control characters, in some places of the request line and of the headers;
- * test_request_guard.c tests all of them in all places. */
+ * test_request_guard.c tests all but the tab, at every place. */
 static void control_characters_are_refused(void **state)
 {
     static const char request[] =
@@ -195,7 +198,7 @@ static void refusals_of_the_guard_are_json(void **state)
 }
 
 /* The refusal is sent long before the client begins to read, and the connection is not reset. */
-static void a_client_that_sends_much_more_can_read_its_refusal(void **state)
+static void a_client_that_sends_8_mib_after_a_fault_can_read_the_refusal(void **state)
 {
     static char bytes[1 << 20];
     struct http_client client;
@@ -251,7 +254,7 @@ static void a_client_that_keeps_sending_after_a_refusal_is_disconnected(void **s
     http_close(&client);
 }
 
-static void bytes_after_the_last_request_are_not_examined(void **state)
+static void bytes_after_a_request_with_connection_close_are_not_examined(void **state)
 {
     struct http_client client;
     TEXT_AUTO statuses = { 0 };
@@ -271,10 +274,10 @@ int main(void)
         cmocka_unit_test(requests_that_parsers_could_read_differently_are_refused),
         cmocka_unit_test(control_characters_are_refused),
         cmocka_unit_test(refusals_of_the_guard_are_json),
-        cmocka_unit_test(a_client_that_sends_much_more_can_read_its_refusal),
+        cmocka_unit_test(a_client_that_sends_8_mib_after_a_fault_can_read_the_refusal),
         cmocka_unit_test(the_refusal_of_a_body_far_over_the_limit_can_be_read),
         cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_disconnected),
-        cmocka_unit_test(bytes_after_the_last_request_are_not_examined),
+        cmocka_unit_test(bytes_after_a_request_with_connection_close_are_not_examined),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

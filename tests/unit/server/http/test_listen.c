@@ -12,7 +12,7 @@
 
 #include "server/http/listen.h"
 
-static void addresses_are_read_and_loopback_is_recognized(void **state)
+static void addresses_are_read_and_written_and_loopback_is_recognized(void **state)
 {
     static const struct {
         const char *text, *shown;
@@ -105,7 +105,7 @@ static void no_socket_stays_open_if_not_all_can_be_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_and_loopback_is_recognized),
+        cmocka_unit_test(addresses_are_read_and_written_and_loopback_is_recognized),
         cmocka_unit_test(text_that_is_no_address_is_refused),
         cmocka_unit_test(a_free_port_is_found_shared_and_refused_to_others),
         cmocka_unit_test(no_socket_stays_open_if_not_all_can_be_opened),

@@ -31,7 +31,7 @@ static void loopback_names_are_always_allowed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         assert_true(allowed(&strict, hosts[i], NULL));
-    assert_true(allowed(&strict, NULL, NULL));
+    assert_true(allowed(&strict, NULL, NULL)); /* both are absent */
     assert_true(allowed(&strict, "localhost", "http://localhost:5173"));
     assert_true(allowed(&strict, "localhost", "https://[::1]:1"));
 }
@@ -48,7 +48,7 @@ static void refusals_of_foreign_names_name_the_setting_to_change(void **state)
     assert_non_null(strstr(error.message, "OPSBRAIN_ALLOWED_ORIGINS"));
 }
 
-static void names_that_only_look_like_loopback_are_refused(void **state)
+static void foreign_or_malformed_hosts_and_origins_are_refused(void **state)
 {
     static const char *const hosts[] = {
         "localhost.evil.com", "127.0.0.1.evil.com", "", "evil.com:localhost", "[::1",
@@ -91,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_are_always_allowed),
         cmocka_unit_test(refusals_of_foreign_names_name_the_setting_to_change),
-        cmocka_unit_test(names_that_only_look_like_loopback_are_refused),
+        cmocka_unit_test(foreign_or_malformed_hosts_and_origins_are_refused),
         cmocka_unit_test(configured_names_and_addresses_are_allowed),
     };
 

@@ -27,7 +27,7 @@ static void a_public_url_is_the_setting_or_else_the_host(void **state)
         { "https://ops.example/", "127.0.0.1:8080", "https://ops.example" },
         { "https://ops.example/brain//", NULL, "https://ops.example/brain" },
     };
-    char out[PUBLIC_URL_SIZE], longest[300];
+    char out[PUBLIC_URL_SIZE], too_long[300];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -35,9 +35,9 @@ static void a_public_url_is_the_setting_or_else_the_host(void **state)
                             cases[i].wanted);
     assert_string_equal(public_url_make("", "https", "lab-7.example", out),
                         "https://lab-7.example");
-    memset(longest, 'a', sizeof longest - 1);
-    longest[sizeof longest - 1] = '\0';
-    assert_string_equal(public_url_make("", "http", longest, out), "");
+    memset(too_long, 'a', sizeof too_long - 1);
+    too_long[sizeof too_long - 1] = '\0';
+    assert_string_equal(public_url_make("", "http", too_long, out), "");
 }
 
 int main(void)

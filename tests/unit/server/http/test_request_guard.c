@@ -21,7 +21,7 @@ struct sample {
     const char *bytes;
     size_t size;
     unsigned status; /* 0: no fault */
-    unsigned passed; /* complete requests before the fault; in all if there is none */
+    unsigned passed; /* complete requests: before the fault, or in all if there is none */
 };
 
 /* Checks the bytes in pieces of `piece` bytes. *good: how many of them may be read. */
@@ -39,8 +39,8 @@ static struct request_guard check_in_pieces(const char *bytes, size_t size, size
     return guard;
 }
 
-/* Feeds the guard bytes that end with the sample, first one by one, then in two pieces: it must
- * find the sample's fault. */
+/* Feeds the guard bytes that end with the sample, first one by one, then in two pieces. It
+ * must find the sample's fault, if that has one, and `passed` complete requests. */
 static void check_sample(const struct sample *sample, const char *bytes, size_t size,
                          unsigned passed)
 {
@@ -217,6 +217,7 @@ static void chunks_are_a_size_and_as_many_bytes(void **state)
         { BYTES(CHUNKED "3\r\nabc\n0\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "3\r\nabc0\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "10000000000000003\r\nabc\r\n"), 400, 0 },
+        /* after the last chunk */
         { BYTES(CHUNKED "0\r\nX : a\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "0\r\n X: a\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "0\r\nContent-Length: 5\r\n\r\n"), 400, 0 },
@@ -228,7 +229,8 @@ static void chunks_are_a_size_and_as_many_bytes(void **state)
     CHECK_SAMPLES(samples);
 }
 
-/* Checks that the head is too long, and that a third of it is not. */
+/* Checks that `begin`, `times` pieces and `end` make a head that is too long, but that the first
+ * third of it passes. */
 static void must_be_too_long(const char *begin, const char *piece, size_t times, const char *end)
 {
     TEXT_AUTO head = { 0 };
@@ -246,7 +248,8 @@ static void must_be_too_long(const char *begin, const char *piece, size_t times,
     assert_null(guard.fault);
 }
 
-/* For such requests, libmicrohttpd would need more memory than it has for a connection. */
+/* For a head that is too long, libmicrohttpd would need more memory than it has for a connection.
+ */
 static void heads_that_are_too_long_are_refused(void **state)
 {
     (void)state;
@@ -273,7 +276,8 @@ static void a_chunk_extension_that_is_too_long_is_refused(void **state)
     assert_int_equal(guard.fault->status, 400);
 }
 
-/* libmicrohttpd gets the earlier requests, and no byte of the refused one. */
+/* Of the bytes that arrive together with a fault, libmicrohttpd gets those of earlier requests, and
+ * none of the refused one. */
 static void requests_before_a_fault_may_be_read(void **state)
 {
     static const char first[] = POST "Content-Length: 3\r\n\r\nabc", bad[] = POST "X : a\r\n\r\n";
@@ -316,7 +320,8 @@ static void no_control_character_passes(void **state)
         }
 }
 
-/* The lines that a client repeats are skipped; what follows them is still examined. */
+/* The first lines of a head are skipped if they are the same as before; what follows them is still
+ * examined. */
 static void a_request_like_the_one_before_is_checked_again_where_it_differs(void **state)
 {
     static const char first[] = POST "Accept: */*\r\nContent-Length: 2\r\n\r\nhi";

@@ -31,7 +31,7 @@ static void a_pattern_without_places_matches_its_own_path(void **state)
     must_be("/", "//", NULL);
     must_be("/", "/x", NULL);
     must_be("/runs", "/runs", "");
-    must_be("/runs", "/runs/", "");
+    must_be("/runs", "/runs/", ""); /* one slash may follow */
     must_be("/runs", "/runs//", NULL);
     must_be("/runs", "/run", NULL);
     must_be("/runs", "/runsx", NULL);

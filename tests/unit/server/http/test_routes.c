@@ -54,7 +54,7 @@ static void a_path_may_end_with_one_slash(void **state)
     assert_int_equal(ask("GET", "/mcp//", NULL), 404);
 }
 
-static void head_is_answered_at_the_probes_but_not_at_mcp(void **state)
+static void head_is_answered_at_a_probe_but_not_at_mcp(void **state)
 {
     (void)state;
     assert_int_equal(ask("HEAD", "/health", NULL), 200);
@@ -96,7 +96,7 @@ static void foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes(v
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Origin: http://localhost:3000\r\n"), 200);
 }
 
-static void a_second_authorization_host_or_body_length_is_refused(void **state)
+static void a_second_authorization_or_host_and_an_unknown_coding_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Authorization: a\r\nAuthorization: b\r\n"),
@@ -121,7 +121,7 @@ static int ask_raw(const char *request)
     return status;
 }
 
-static void ambiguous_requests_are_refused_and_the_connection_ends(void **state)
+static void malformed_or_ambiguous_requests_are_refused_and_the_connection_ends(void **state)
 {
     (void)state;
     assert_int_equal(ask_raw("GET /health HTTP/1.1\r\n\r\n"), 400);
@@ -138,7 +138,7 @@ static void ambiguous_requests_are_refused_and_the_connection_ends(void **state)
     assert_int_equal(ask_raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
                              "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
                      501);
-    assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200);
+    assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200); /* needs no Host */
 }
 
 /* The header Host must be present, but the host in the target is checked instead. */
@@ -251,7 +251,7 @@ static void metrics_are_well_formed_and_count_what_happened(void **state)
     assert_non_null(strstr(text.data, "process_resident_memory_bytes "));
 }
 
-/* Adds a viewer's key: from now on keys are needed. */
+/* Adds a viewer's key, and writes the headers of a request with it: from now on keys are needed. */
 static void add_key(const char *name, char headers[256])
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
@@ -339,15 +339,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_path_may_end_with_one_slash, start, stop),
-        cmocka_unit_test_setup_teardown(head_is_answered_at_the_probes_but_not_at_mcp, start, stop),
+        cmocka_unit_test_setup_teardown(head_is_answered_at_a_probe_but_not_at_mcp, start, stop),
         cmocka_unit_test_setup_teardown(a_refused_verb_is_answered_with_the_allowed_verbs, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
             foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
-        cmocka_unit_test_setup_teardown(a_second_authorization_host_or_body_length_is_refused,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(ambiguous_requests_are_refused_and_the_connection_ends,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_second_authorization_or_host_and_an_unknown_coding_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(
+            malformed_or_ambiguous_requests_are_refused_and_the_connection_ends, start, stop),
         cmocka_unit_test_setup_teardown(the_target_may_be_a_complete_uri_of_an_allowed_host, start,
                                         stop),
         cmocka_unit_test_setup_teardown(connect_and_the_target_asterisk_are_refused, start, stop),

@@ -109,6 +109,7 @@ static void without_a_valid_trace_the_log_line_has_no_trace(void **state)
     char log[4096];
 
     (void)state;
+    /* a header traceparent that occurs twice is ignored, even if it is valid */
     log_of_request(MCP_HEADERS "traceparent: " FROM_HEADER "\r\ntraceparent: " FROM_HEADER "\r\n",
                    PING("\"traceparent\":\"00-x\""), log, sizeof log);
     assert_non_null(strstr(log, "POST /mcp ping"));

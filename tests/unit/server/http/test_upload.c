@@ -107,7 +107,7 @@ static void a_file_becomes_a_run(void **state)
     assert_true(evidence.cells[1].request_throughput == 6);
 }
 
-static void columns_are_stated_in_the_query(void **state)
+static void the_query_may_say_what_the_columns_are(void **state)
 {
     json_auto_t *reply = post("/v1/imports?columns=u=concurrency&columns=speed%3Drequests_per_s",
                               NULL, "u,speed\n1,2\n4,6\n", 201);
@@ -179,7 +179,7 @@ static void says_what_is_wrong_with_a_file_or_the_query(void **state)
     must_be_refused("/v1/imports?%ff=1", NULL, GRID, 400, "");
 }
 
-static void only_operators_upload(void **state)
+static void viewers_may_not_upload(void **state)
 {
     struct change change = { .actor = { "root", "admin", "", "" }, .tool = "key" };
     char key[KEY_SIZE], digest_text[DIGEST_TEXT_SIZE];
@@ -264,7 +264,7 @@ static void a_client_that_sends_all_of_a_too_large_file_can_read_why(void **stat
     http_close(&client);
 }
 
-/* Waits until so many uploads are in progress. Returns false after 20 seconds. */
+/* Waits until exactly `count` uploads are in progress. Returns false after 20 seconds. */
 static bool uploads_become(int count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
@@ -337,12 +337,12 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_file_becomes_a_run),
-        TEST(columns_are_stated_in_the_query),
+        TEST(the_query_may_say_what_the_columns_are),
         TEST(a_file_becomes_a_dataset),
         TEST(the_same_file_is_the_same_run),
         TEST(an_upload_notifies_clients_that_the_list_of_resources_changed),
         TEST(says_what_is_wrong_with_a_file_or_the_query),
-        TEST(only_operators_upload),
+        TEST(viewers_may_not_upload),
         TEST(a_file_may_be_larger_than_other_bodies),
         TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
         TEST(a_client_that_sends_all_of_a_too_large_file_can_read_why),

@@ -50,8 +50,8 @@ static int stop(void **state)
 
 /* ---- A client with a session ---- */
 
-struct asker {
-    char *headers; /* of the requests of the session */
+struct peer {
+    char *headers; /* of its requests */
     struct http_client call;
     struct text pending;
 };
@@ -80,19 +80,19 @@ static char *begin_session(const char *version, const char *capabilities)
     return text_take(&headers);
 }
 
-static void asker_begin(struct asker *asker, const char *version, const char *capabilities)
+static void peer_begin(struct peer *peer, const char *version, const char *capabilities)
 {
-    *asker = (struct asker){ .headers = begin_session(version, capabilities) };
+    *peer = (struct peer){ .headers = begin_session(version, capabilities) };
 }
 
-static void asker_end(struct asker *asker)
+static void peer_end(struct peer *peer)
 {
-    http_close(&asker->call);
-    text_finish(&asker->pending);
-    free(asker->headers);
+    http_close(&peer->call);
+    text_finish(&peer->pending);
+    free(peer->headers);
 }
 
-static void call_tool(struct asker *asker, const char *tool, const char *arguments)
+static void call_tool(struct peer *peer, const char *tool, const char *arguments)
 {
     TEXT_AUTO body = { 0 };
 
@@ -100,20 +100,20 @@ static void call_tool(struct asker *asker, const char *tool, const char *argumen
               "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
               "\"arguments\":%s}}",
               tool, arguments);
-    http_open(&asker->call, port());
-    http_send(&asker->call, "POST", "/mcp", asker->headers, text_string(&body));
-    assert_int_equal(http_read_head(&asker->call), 200);
+    http_open(&peer->call, port());
+    http_send(&peer->call, "POST", "/mcp", peer->headers, text_string(&body));
+    assert_int_equal(http_read_head(&peer->call), 200);
 }
 
-/* Returns the next message on the call's stream; the caller releases it. */
-static json_t *receive(struct asker *asker)
+/* Returns the next message on the call's stream, which the caller releases; NULL: none came. */
+static json_t *receive(struct peer *peer)
 {
     TEXT_AUTO event = { 0 };
     struct error error;
     json_t *message = NULL;
 
     do {
-        if (!http_event(&asker->call, &asker->pending, &event))
+        if (!http_event(&peer->call, &peer->pending, &event))
             return NULL;
     } while (!json_parse(text_string(&event), event.length, &message, &error));
     return message;
@@ -139,47 +139,47 @@ static int respond(const char *headers, const json_t *request, const char *membe
 
 static void a_form_is_asked_on_the_stream_of_its_call(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
-    call_tool(&asker, "confirm", CONFIRM_A);
-    request = receive(&asker);
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&peer, "confirm", CONFIRM_A);
+    request = receive(&peer);
     assert_string_equal(text_at(request, "method"), "elicitation/create");
     assert_string_equal(text_at(request, "params.message"), "Sure?");
     assert_true(strlen(text_at(request, "id")) > 20);
-    assert_int_equal(respond(asker.headers, request, "result", YES), 202);
-    result = receive(&asker);
+    assert_int_equal(respond(peer.headers, request, "result", YES), 202);
+    result = receive(&peer);
     assert_int_equal(integer_at(result, "id"), 7);
     assert_false(json_boolean_value(json_at(result, "result.isError")));
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void several_questions_are_asked_at_once(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *result = NULL;
     json_t *requests[3];
 
     (void)state;
-    asker_begin(&asker, "2025-06-18", "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}");
-    call_tool(&asker, "all", "{}");
+    peer_begin(&peer, "2025-06-18", "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}");
+    call_tool(&peer, "all", "{}");
     for (size_t i = 0; i < 3; i++)
-        requests[i] = receive(&asker);
+        requests[i] = receive(&peer);
     assert_string_equal(text_at(requests[1], "method"), "sampling/createMessage");
     assert_string_equal(text_at(requests[2], "method"), "roots/list");
-    respond(asker.headers, requests[2], "result", "{\"roots\":[{\"uri\":\"file:///r\"}]}");
-    respond(asker.headers, requests[0], "result",
+    respond(peer.headers, requests[2], "result", "{\"roots\":[{\"uri\":\"file:///r\"}]}");
+    respond(peer.headers, requests[0], "result",
             "{\"action\":\"accept\",\"content\":{\"name\":\"Ann\"}}");
-    respond(asker.headers, requests[1], "result",
+    respond(peer.headers, requests[1], "result",
             "{\"role\":\"assistant\",\"model\":\"m\",\"content\":{\"type\":\"text\",\"text\":"
             "\"Hi\"}}");
-    result = receive(&asker);
+    result = receive(&peer);
     assert_string_equal(text_at(result, "result.content.0.text"), "Hi Ann file:///r");
     for (size_t i = 0; i < 3; i++)
         json_decref(requests[i]);
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void a_capability_that_was_not_declared_is_named(void **state)
@@ -194,75 +194,75 @@ static void a_capability_that_was_not_declared_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct asker asker;
+        struct peer peer;
         json_auto_t *result = NULL;
 
-        asker_begin(&asker, cases[i].version, cases[i].capabilities);
-        call_tool(&asker, cases[i].tool, strcmp(cases[i].tool, "confirm") == 0 ? CONFIRM_A : "{}");
-        result = receive(&asker);
+        peer_begin(&peer, cases[i].version, cases[i].capabilities);
+        call_tool(&peer, cases[i].tool, strcmp(cases[i].tool, "confirm") == 0 ? CONFIRM_A : "{}");
+        result = receive(&peer);
         assert_true(json_boolean_value(json_at(result, "result.isError")));
         assert_non_null(strstr(text_at(result, "result.content.0.text"), cases[i].named));
-        asker_end(&asker);
+        peer_end(&peer);
     }
 }
 
-static void a_page_is_opened_by_clients_that_support_pages(void **state)
+static void clients_that_open_pages_are_asked_to_open_one(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{\"form\":{},\"url\":{}}}");
-    call_tool(&asker, "page", "{}");
-    request = receive(&asker);
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{\"form\":{},\"url\":{}}}");
+    call_tool(&peer, "page", "{}");
+    request = receive(&peer);
     assert_string_equal(text_at(request, "params.elicitationId"), "e1");
-    respond(asker.headers, request, "result", "{\"action\":\"accept\"}");
-    result = receive(&asker);
+    respond(peer.headers, request, "result", "{\"action\":\"accept\"}");
+    result = receive(&peer);
     assert_string_equal(text_at(result, "result.content.0.text"), "accept");
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void a_form_is_a_link_to_its_page_for_clients_that_show_no_forms(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
     char url[80];
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{\"url\":{}}}");
-    call_tool(&asker, "confirm", CONFIRM_A);
-    request = receive(&asker);
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{\"url\":{}}}");
+    call_tool(&peer, "confirm", CONFIRM_A);
+    request = receive(&peer);
     assert_string_equal(text_at(request, "params.mode"), "url");
     snprintf(url, sizeof url, "/ask/%s", text_at(request, "params.elicitationId"));
     assert_non_null(strstr(text_at(request, "params.url"), url));
     assert_null(json_at(request, "params.requestedSchema"));
-    respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
-    result = receive(&asker);
+    respond(peer.headers, request, "result", "{\"action\":\"decline\"}");
+    result = receive(&peer);
     assert_non_null(json_at(result, "result.content"));
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void answers_of_another_session_or_id_are_dropped(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     char *other;
     json_auto_t *request = NULL, *result = NULL, *forged = NULL;
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
     other = begin_session("2025-11-25", "{\"elicitation\":{}}");
-    call_tool(&asker, "confirm", CONFIRM_A);
-    request = receive(&asker);
+    call_tool(&peer, "confirm", CONFIRM_A);
+    request = receive(&peer);
     forged = json_pack("{s:s}", "id", "ask_00000000000000000000000000");
     assert_int_equal(respond(other, request, "result", YES), 202);
     assert_int_equal(respond(MCP_HEADERS, request, "result", YES), 202);
-    assert_int_equal(respond(asker.headers, forged, "result", YES), 202);
-    respond(asker.headers, request, "result", "{\"action\":\"decline\"}");
-    respond(asker.headers, request, "result", YES); /* too late */
-    result = receive(&asker);
+    assert_int_equal(respond(peer.headers, forged, "result", YES), 202);
+    respond(peer.headers, request, "result", "{\"action\":\"decline\"}");
+    respond(peer.headers, request, "result", YES); /* too late */
+    result = receive(&peer);
     assert_string_equal(text_at(result, "result.content.0.text"), "the user answered decline");
     free(other);
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void bad_answers_fail_the_call_with_the_reason(void **state)
@@ -281,77 +281,77 @@ static void bad_answers_fail_the_call_with_the_reason(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct asker asker;
+        struct peer peer;
         json_auto_t *request = NULL, *result = NULL;
 
-        asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
-        call_tool(&asker, "confirm", CONFIRM_A);
-        request = receive(&asker);
-        respond(asker.headers, request, cases[i].member, cases[i].value);
-        result = receive(&asker);
+        peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
+        call_tool(&peer, "confirm", CONFIRM_A);
+        request = receive(&peer);
+        respond(peer.headers, request, cases[i].member, cases[i].value);
+        result = receive(&peer);
         assert_true(json_boolean_value(json_at(result, "result.isError")));
         if (strstr(text_at(result, "result.content.0.text"), cases[i].words) == NULL)
             fail_msg("%s", text_at(result, "result.content.0.text"));
-        asker_end(&asker);
+        peer_end(&peer);
     }
 }
 
 static void a_question_nobody_answers_is_withdrawn(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *request = NULL, *withdrawn = NULL, *result = NULL;
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
-    call_tool(&asker, "confirm", CONFIRM_A);
-    request = receive(&asker);
-    withdrawn = receive(&asker);
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&peer, "confirm", CONFIRM_A);
+    request = receive(&peer);
+    withdrawn = receive(&peer);
     assert_string_equal(text_at(withdrawn, "method"), "notifications/cancelled");
     assert_string_equal(text_at(withdrawn, "params.requestId"), text_at(request, "id"));
-    result = receive(&asker);
+    result = receive(&peer);
     assert_non_null(strstr(text_at(result, "result.content.0.text"), "within 1 s"));
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void cancelling_the_call_or_ending_the_session_ends_the_wait(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     int status;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         json_auto_t *request = NULL;
 
-        asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
-        call_tool(&asker, "confirm", CONFIRM_A);
-        request = receive(&asker);
+        peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
+        call_tool(&peer, "confirm", CONFIRM_A);
+        request = receive(&peer);
         assert_non_null(request);
         if (i == 0)
             json_decref(mcp_post_once(
-                port(), asker.headers,
+                port(), peer.headers,
                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
                 "\"requestId\":7}}",
                 &status));
         else
-            http_request(port(), "DELETE", "/mcp", asker.headers, NULL, NULL);
+            http_request(port(), "DELETE", "/mcp", peer.headers, NULL, NULL);
         assert_true(served_reaches(&asking_failed, i + 1));
-        asker_end(&asker);
+        peer_end(&peer);
     }
 }
 
 static void stopping_the_server_ends_the_wait(void **state)
 {
-    struct asker asker;
+    struct peer peer;
     json_auto_t *request = NULL;
 
     (void)state;
-    asker_begin(&asker, "2025-11-25", "{\"elicitation\":{}}");
-    call_tool(&asker, "confirm", CONFIRM_A);
-    request = receive(&asker);
+    peer_begin(&peer, "2025-11-25", "{\"elicitation\":{}}");
+    call_tool(&peer, "confirm", CONFIRM_A);
+    request = receive(&peer);
     assert_non_null(request);
     server_stop(served.server, 0);
     assert_int_equal(atomic_load(&asking_failed), 1);
-    asker_end(&asker);
+    peer_end(&peer);
 }
 
 static void without_session_or_stream_nobody_is_asked(void **state)
@@ -361,7 +361,7 @@ static void without_session_or_stream_nobody_is_asked(void **state)
     char *headers = begin_session("2025-11-25", "{\"elicitation\":{}}");
     TEXT_AUTO plain = { 0 };
     json_auto_t *reply = NULL;
-    struct asker asker = { .headers = memory_copy_text(MCP_HEADERS) };
+    struct peer peer = { .headers = memory_copy_text(MCP_HEADERS) };
     json_auto_t *result = NULL;
     int status;
 
@@ -370,21 +370,22 @@ static void without_session_or_stream_nobody_is_asked(void **state)
               strstr(headers, "Mcp-Session-Id"));
     reply = mcp_post_once(port(), text_string(&plain), body, &status);
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "text/event-stream"));
-    call_tool(&asker, "confirm", CONFIRM_A);
-    result = receive(&asker);
+    call_tool(&peer, "confirm", CONFIRM_A);
+    result = receive(&peer);
     assert_non_null(strstr(text_at(result, "result.content.0.text"), "one with a session"));
-    asker_end(&asker);
+    peer_end(&peer);
     free(headers);
 }
 
 /* ---- The log ---- */
 
-static size_t count_log_messages(struct asker *asker)
+/* Reads until the call's stream ends. Checks the log messages, and returns their number. */
+static size_t count_log_messages(struct peer *peer)
 {
     size_t count = 0;
     json_t *message;
 
-    for (; (message = receive(asker)) != NULL; json_decref(message)) {
+    for (; (message = receive(peer)) != NULL; json_decref(message)) {
         if (strcmp(text_at(message, "method"), "notifications/message") != 0)
             continue;
         if (strcmp(text_at(message, "params.level"), "info") == 0)
@@ -396,7 +397,7 @@ static size_t count_log_messages(struct asker *asker)
     return count;
 }
 
-static void set_level(const struct asker *asker, const char *level)
+static void set_level(const struct peer *peer, const char *level)
 {
     TEXT_AUTO body = { 0 };
     json_auto_t *reply = NULL;
@@ -406,11 +407,11 @@ static void set_level(const struct asker *asker, const char *level)
               "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"logging/setLevel\",\"params\":{"
               "\"level\":\"%s\"}}",
               level);
-    reply = mcp_post_once(port(), asker->headers, text_string(&body), &status);
+    reply = mcp_post_once(port(), peer->headers, text_string(&body), &status);
     assert_non_null(json_at(reply, "result"));
 }
 
-static void log_messages_are_sent_from_the_level_of_the_session(void **state)
+static void log_messages_below_the_level_of_the_session_are_not_sent(void **state)
 {
     static const struct {
         const char *level;
@@ -419,24 +420,24 @@ static void log_messages_are_sent_from_the_level_of_the_session(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct asker asker;
+        struct peer peer;
 
-        asker_begin(&asker, "2025-11-25", "{}");
+        peer_begin(&peer, "2025-11-25", "{}");
         if (cases[i].level != NULL)
-            set_level(&asker, cases[i].level);
-        call_tool(&asker, "talk", "{}");
-        assert_int_equal(count_log_messages(&asker), cases[i].messages);
-        asker_end(&asker);
+            set_level(&peer, cases[i].level);
+        call_tool(&peer, "talk", "{}");
+        assert_int_equal(count_log_messages(&peer), cases[i].messages);
+        peer_end(&peer);
     }
 }
 
 static void the_level_of_a_session_outlives_a_restart(void **state)
 {
-    struct asker loud, quiet;
+    struct peer loud, quiet;
 
     (void)state;
-    asker_begin(&loud, "2025-11-25", "{}");
-    asker_begin(&quiet, "2025-11-25", "{}");
+    peer_begin(&loud, "2025-11-25", "{}");
+    peer_begin(&quiet, "2025-11-25", "{}");
     set_level(&quiet, "debug");
     set_level(&quiet, "warning");
     served_stop(&served);
@@ -445,8 +446,8 @@ static void the_level_of_a_session_outlives_a_restart(void **state)
     assert_int_equal(count_log_messages(&loud), 2);
     call_tool(&quiet, "talk", "{}");
     assert_int_equal(count_log_messages(&quiet), 1);
-    asker_end(&loud);
-    asker_end(&quiet);
+    peer_end(&loud);
+    peer_end(&quiet);
 }
 
 int main(void)
@@ -457,8 +458,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start, stop),
         cmocka_unit_test_setup_teardown(a_form_is_a_link_to_its_page_for_clients_that_show_no_forms,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_page_is_opened_by_clients_that_support_pages, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(clients_that_open_pages_are_asked_to_open_one, start, stop),
         cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start, stop),
         cmocka_unit_test_setup_teardown(bad_answers_fail_the_call_with_the_reason, start, stop),
         cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn,
@@ -467,8 +467,8 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start, stop),
         cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start, stop),
-        cmocka_unit_test_setup_teardown(log_messages_are_sent_from_the_level_of_the_session, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(log_messages_below_the_level_of_the_session_are_not_sent,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start, stop),
     };
 

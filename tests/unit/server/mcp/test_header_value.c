@@ -11,6 +11,7 @@
 
 #include "server/mcp/header_value.h"
 
+/* `expected` NULL: the value must be refused. */
 static void check(const char *value, const char *expected)
 {
     char *decoded = header_value_decode(value);
@@ -47,12 +48,12 @@ static void base64_is_decoded(void **state)
     check("=?base64?PT9iYXNlNjQ/eD89?=", "=?base64?x?=");
 }
 
-static void text_that_no_encoder_writes_is_refused(void **state)
+static void malformed_values_are_refused(void **state)
 {
     (void)state;
     check("=?base64?YQ=?=", NULL);  /* too little padding */
     check("=?base64?YQ?=", NULL);   /* no padding */
-    check("=?base64?YR==?=", NULL); /* bits left over */
+    check("=?base64?YR==?=", NULL); /* unused bits that are not 0 */
     check("=?base64?Y===?=", NULL); /* one digit */
     check("=?base64?====?=", NULL); /* no digits */
     check("=?base64?Y Q=?=", NULL); /* a blank */
@@ -80,7 +81,7 @@ int main(void)
         cmocka_unit_test(plain_values_are_compared_without_decoding),
         cmocka_unit_test(plain_text_is_returned_as_written),
         cmocka_unit_test(base64_is_decoded),
-        cmocka_unit_test(text_that_no_encoder_writes_is_refused),
+        cmocka_unit_test(malformed_values_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

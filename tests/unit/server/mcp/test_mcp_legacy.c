@@ -317,11 +317,11 @@ static int count_lines(const char *text, const char *prefix)
     return count;
 }
 
-static void streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them(void **state)
+static void streams_of_calls_have_ids_and_a_priming_event_where_the_revision_has_them(void **state)
 {
     static const struct {
         const char *version;
-        int has_ids, has_first_event; /* 1: yes */
+        int has_ids, has_priming_event; /* 1: yes */
     } cases[] = {
         { "2025-11-25", 1, 1 },
         { "2025-06-18", 1, 0 },
@@ -344,9 +344,10 @@ static void streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_t
         messages = count_lines(text_string(&reply), "data: {");
         assert_true(messages >= 3);
         assert_int_equal(count_lines(text_string(&reply), "id: "),
-                         cases[i].has_ids * messages + cases[i].has_first_event);
-        assert_int_equal(count_lines(text_string(&reply), "retry: 1000"), cases[i].has_first_event);
-        assert_int_equal(count_lines(text_string(&reply), "data: \n"), cases[i].has_first_event);
+                         cases[i].has_ids * messages + cases[i].has_priming_event);
+        assert_int_equal(count_lines(text_string(&reply), "retry: 1000"),
+                         cases[i].has_priming_event);
+        assert_int_equal(count_lines(text_string(&reply), "data: \n"), cases[i].has_priming_event);
         free(session);
         free(headers);
     }
@@ -518,7 +519,7 @@ static void a_standing_stream_needs_a_session(void **state)
         http_request(port(), "GET", "/mcp", "Accept: text/event-stream\r\n", NULL, NULL), 400);
 }
 
-static void batches_are_answered_in_2025_03_26_alone(void **state)
+static void only_2025_03_26_has_batches(void **state)
 {
     static const char batch[] =
         "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
@@ -590,7 +591,7 @@ int main(void)
             progress_comes_before_the_result_on_the_requests_own_stream_and_only_rises, start,
             stop),
         cmocka_unit_test_setup_teardown(
-            streams_of_calls_have_ids_and_a_first_event_where_the_revision_has_them, start, stop),
+            streams_of_calls_have_ids_and_a_priming_event_where_the_revision_has_them, start, stop),
         cmocka_unit_test_setup_teardown(without_a_progress_token_no_progress_is_reported, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_client_that_accepts_no_streams_gets_json, start, stop),
@@ -603,7 +604,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ending_a_session_cancels_its_calls, start, stop),
         cmocka_unit_test_setup_teardown(a_new_standing_stream_replaces_the_old, start, stop),
         cmocka_unit_test_setup_teardown(a_standing_stream_needs_a_session, start, stop),
-        cmocka_unit_test_setup_teardown(batches_are_answered_in_2025_03_26_alone, start, stop),
+        cmocka_unit_test_setup_teardown(only_2025_03_26_has_batches, start, stop),
         cmocka_unit_test_setup_teardown(logging_levels_are_checked, start, stop),
     };
 

@@ -44,7 +44,7 @@ static json_t *post(const char *headers, const char *body, int *status)
 #define CALL_ECHO REQUEST("tools/call", "\"name\":\"echo\",\"arguments\":{\"text\":\"x\"},")
 #define CALL_HEADERS(name) MODERN_HEADERS("tools/call") "Mcp-Name: " name "\r\n"
 
-static void discover_returns_versions_and_capabilities(void **state)
+static void discover_introduces_the_server_and_its_versions(void **state)
 {
     json_auto_t *reply = NULL;
     const json_t *meta;
@@ -324,7 +324,8 @@ static void equal_ids_of_two_clients_are_kept_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(discover_returns_versions_and_capabilities, start, stop),
+        cmocka_unit_test_setup_teardown(discover_introduces_the_server_and_its_versions, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
         cmocka_unit_test_setup_teardown(faulty_envelopes_and_headers_get_the_right_status_and_code,
                                         start, stop),

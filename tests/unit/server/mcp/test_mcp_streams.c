@@ -21,7 +21,8 @@ static struct served served;
 static struct served revived; /* started on the database that a killed `served` would leave */
 static atomic_bool may_answer;
 
-/* A tool that ends its connection, and answers once may_answer is set. */
+/* A tool that ends the connection of its call, and answers once may_answer is set or the call is
+ * cancelled. */
 static bool leave(struct call *call, struct answer *answer, struct error *error)
 {
     call->close_stream(call);
@@ -260,7 +261,7 @@ static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(vo
     peer_end(&peer);
 }
 
-static void a_tool_may_end_its_connection_and_its_answer_waits(void **state)
+static void a_tool_may_end_the_connection_of_its_call_and_answer_on_a_later_one(void **state)
 {
     struct peer peer;
     json_auto_t *answer = NULL;
@@ -616,7 +617,7 @@ int main(void)
         TEST(a_call_whose_connection_ended_is_resumed_where_it_was_and_continues),
         TEST(a_client_that_received_everything_gets_204),
         TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
-        TEST(a_tool_may_end_its_connection_and_its_answer_waits),
+        TEST(a_tool_may_end_the_connection_of_its_call_and_answer_on_a_later_one),
         TEST(a_tool_does_not_end_a_connection_without_a_session),
         TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
         TEST(event_ids_of_another_session_and_unknown_ids_are_refused),

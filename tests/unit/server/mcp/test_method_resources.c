@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources/..., prompts/... and completion/complete in both eras, over the wire. */
+/* resources/list, resources/templates/list, resources/read, prompts/list, prompts/get and
+ * completion/complete over the wire, most of them in both eras. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
+/* Fails if the resource has a variable. */
 static bool read_bytes(struct call *call, const char *value, struct text *out, struct error *error)
 {
     (void)call, (void)error;
@@ -26,6 +28,7 @@ static bool find_any(const struct services *services, const char *value, struct 
     return true;
 }
 
+/* Lists the values "one" and "two", one on each page. */
 static bool list_two(const struct services *services, const char *after, size_t limit,
                      struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                      struct error *error)
@@ -163,7 +166,7 @@ static void reads_bytes_as_base64(void **state)
     assert_string_equal(text_at(modern, "result.cacheScope"), "private");
 }
 
-static void a_missing_resource_has_the_code_of_its_era(void **state)
+static void the_refusal_of_a_missing_resource_has_the_code_of_the_era(void **state)
 {
     json_auto_t *legacy = ask("resources/read", "\"uri\":\"test://nothing\"");
     json_auto_t *modern =
@@ -276,7 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_resources_and_templates),
         cmocka_unit_test(reads_bytes_as_base64),
-        cmocka_unit_test(a_missing_resource_has_the_code_of_its_era),
+        cmocka_unit_test(the_refusal_of_a_missing_resource_has_the_code_of_the_era),
         cmocka_unit_test(internal_errors_show_only_the_request_id),
         cmocka_unit_test(gets_a_prompt_with_its_argument),
         cmocka_unit_test(completes_an_argument_and_finds_no_match_for_a_variable),

@@ -141,7 +141,8 @@ static int stop(void **state)
 #define YES "{\"action\":\"accept\",\"content\":{\"a\":\"yes\"}}"
 
 struct task_request {
-    const char *method, *name, *members; /* members of params, ending with a comma */
+    const char *method, *name;
+    const char *members; /* of params, each followed by a comma */
     const char *capabilities;
     const char *key; /* NULL: none */
 };
@@ -368,8 +369,8 @@ static void a_task_that_asks_continues_when_all_is_answered(void **state)
     assert_null(json_at(done, "result.inputRequests"));
 }
 
-/* Sends this many answers to questions that were never asked. */
-static json_t *answer_often(const char *id, int count)
+/* Sends an update with this many answers, to questions that were never asked. */
+static json_t *answer_many(const char *id, int count)
 {
     TEXT_AUTO responses = { 0 };
 
@@ -387,8 +388,8 @@ static void more_than_64_answers_at_once_are_refused(void **state)
     (void)state;
     begin("ask", id);
     json_decref(await(id, "input_required"));
-    assert_acknowledged(answer_often(id, 64));
-    assert_refused(answer_often(id, 65), -32602, "has 65 answers, more than 64");
+    assert_acknowledged(answer_many(id, 64));
+    assert_refused(answer_many(id, 65), -32602, "has 65 answers, more than 64");
     json_decref(await(id, "input_required"));
 }
 
@@ -608,15 +609,15 @@ static json_t *expect_status(struct follower *follower, const char *id, const ch
 
 static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
 {
-    char id[ID_SIZE], other[ID_SIZE], over[ID_SIZE];
+    char id[ID_SIZE], earlier[ID_SIZE], later[ID_SIZE];
     struct follower follower;
     TEXT_AUTO ids = { 0 };
     json_auto_t *acknowledged = NULL, *asks = NULL, *done = NULL;
 
     (void)state;
     begin("ask", id);
-    begin("quick", other);
-    json_decref(await(other, "completed"));
+    begin("quick", earlier);
+    json_decref(await(earlier, "completed"));
     json_decref(await(id, "input_required"));
     text_addf(&ids, "[\"%s\",\"job_none\",7]", id);
     acknowledged = follower_open(&follower, text_string(&ids));
@@ -624,7 +625,7 @@ static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
     assert_string_equal(text_at(acknowledged, "params.notifications.taskIds.0"), id);
     asks = expect_status(&follower, id, "input_required");
     assert_non_null(json_at(asks, "params.inputRequests.first"));
-    begin("quick", over); /* nobody follows this task */
+    begin("quick", later); /* nobody follows this task */
     assert_acknowledged(task_method("tasks/update", id,
                                     "\"inputResponses\":{\"first\":" YES ",\"second\":" YES "},"));
     done = expect_status(&follower, id, "completed");

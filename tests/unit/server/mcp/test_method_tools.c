@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Over the wire: answers of tools and resources that are too large, malformed JSON, and a client
- * that leaves before its tools/list is answered. */
+/* Over the wire: too large answers of tools and resources, malformed JSON, and a client that
+ * leaves before its tools/list is answered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

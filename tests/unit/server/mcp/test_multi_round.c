@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests in several rounds (2026-07-28). */
+/* Requests in several rounds, and messages to the client's log (2026-07-28). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +159,7 @@ struct sender {
     json_t *reply;
 };
 
-static void *send_again(void *context)
+static void *send_yes(void *context)
 {
     struct sender *sender = context;
     int status;
@@ -179,7 +179,7 @@ static void concurrent_rounds_act_once(void **state)
 
         for (size_t i = 0; i < 4; i++) {
             senders[i].sealed = sealed;
-            assert_int_equal(pthread_create(&senders[i].thread, NULL, send_again, &senders[i]), 0);
+            assert_int_equal(pthread_create(&senders[i].thread, NULL, send_yes, &senders[i]), 0);
         }
         for (size_t i = 0; i < 4; i++)
             pthread_join(senders[i].thread, NULL);
@@ -226,6 +226,7 @@ static void declining_has_no_effect_and_leaves_the_request_open(void **state)
     declined = send_second_round(
         CONFIRM("a"), sealed, "\"inputResponses\":{\"sure\":{\"action\":\"decline\"}},", &status);
     assert_string_equal(text_at(declined, "result.content.0.text"), "the user answered decline");
+    assert_int_equal(count_deployments(), 0);
     done = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 3");
     free(sealed);
@@ -337,7 +338,7 @@ static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void 
     }
 }
 
-static void a_refusal_has_status_400_even_if_the_client_accepts_a_stream(void **state)
+static void a_missing_capability_gets_status_400_even_if_the_client_accepts_a_stream(void **state)
 {
     json_auto_t *refused = NULL;
     int status;
@@ -397,7 +398,7 @@ static void a_state_that_was_changed_or_is_of_another_request_is_refused(void **
     free(tampered);
 }
 
-static void log_messages_are_sent_only_on_request(void **state)
+static void only_log_messages_of_the_requested_level_or_above_are_sent(void **state)
 {
     static const struct {
         const char *member;
@@ -460,10 +461,10 @@ int main(void)
         TEST(the_sealed_state_has_the_answers_of_earlier_rounds),
         TEST(several_questions_go_in_one_round),
         TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
-        TEST(a_refusal_has_status_400_even_if_the_client_accepts_a_stream),
+        TEST(a_missing_capability_gets_status_400_even_if_the_client_accepts_a_stream),
         TEST(answers_and_states_of_the_wrong_form_are_refused),
         TEST(a_state_that_was_changed_or_is_of_another_request_is_refused),
-        TEST(log_messages_are_sent_only_on_request),
+        TEST(only_log_messages_of_the_requested_level_or_above_are_sent),
         TEST(an_unknown_log_level_is_refused),
     };
 

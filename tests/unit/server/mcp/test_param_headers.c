@@ -65,15 +65,15 @@ static int stop(void **state)
     return 0;
 }
 
-/* Calls a tool. Returns the error's code; 0: it ran. */
-static int64_t call(const char *tool, const char *arguments, const char *more)
+/* Calls a tool. Returns the error's code; 0: there is none. */
+static int64_t call(const char *tool, const char *arguments, const char *more_headers)
 {
     TEXT_AUTO headers = { 0 };
     TEXT_AUTO body = { 0 };
     json_auto_t *reply = NULL;
     int status;
 
-    text_addf(&headers, MODERN_HEADERS("tools/call") "Mcp-Name: %s\r\n%s", tool, more);
+    text_addf(&headers, MODERN_HEADERS("tools/call") "Mcp-Name: %s\r\n%s", tool, more_headers);
     text_addf(&body,
               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
               "\"arguments\":%s,\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"

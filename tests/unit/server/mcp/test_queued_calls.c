@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that waits for a worker is not begun if its caller's key is revoked, if its caller, a
- * client of 2026-07-28, disconnects, or if the server stops. */
+/* A call that waits for a worker is not begun if its caller's key is revoked, if its client
+ * disconnects (only in 2026-07-28), or if the server stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,7 +147,8 @@ static void a_call_whose_key_was_revoked_is_not_begun(void **state)
     http_close(&client);
 }
 
-/* The connection ends before the key is revoked. A legacy call continues without its connection. */
+/* The connection ends before the key is revoked. A legacy call stays queued without its
+ * connection. */
 static void a_call_whose_client_left_before_its_key_was_revoked_is_not_begun(void **state)
 {
     struct http_client holder, client;

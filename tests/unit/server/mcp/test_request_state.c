@@ -82,7 +82,7 @@ static void a_changed_or_truncated_state_is_refused(void **state)
     }
 }
 
-static void answers_and_states_that_are_too_long_are_refused(void **state)
+static void too_long_answers_are_not_sealed_and_a_long_text_is_not_a_state(void **state)
 {
     TEXT_AUTO long_text = { 0 };
     struct request_state sealing = { "rnd_1", "ann", "d1", 1000, NULL };
@@ -125,7 +125,7 @@ int main(void)
         cmocka_unit_test(a_sealed_state_can_be_opened),
         cmocka_unit_test(a_state_is_refused_for_another_key_principal_or_request_and_once_expired),
         cmocka_unit_test(a_changed_or_truncated_state_is_refused),
-        cmocka_unit_test(answers_and_states_that_are_too_long_are_refused),
+        cmocka_unit_test(too_long_answers_are_not_sealed_and_a_long_text_is_not_a_state),
         cmocka_unit_test(the_digest_distinguishes_requests_but_not_the_order_of_arguments),
     };
 

@@ -28,9 +28,9 @@ static void must_be(const char *bytes, const char *wanted)
 
 #define FIELD(name, value)                                                                         \
     "--B\r\nContent-Disposition: form-data; name=\"" name "\"\r\n\r\n" value "\r\n"
-#define FILE_FIELD(name, value)                                                                    \
-    "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" name                       \
-    "\"\r\nContent-Type: text/csv\r\n\r\n" value "\r\n"
+#define FILE_FIELD(file_name, content)                                                             \
+    "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" file_name                  \
+    "\"\r\nContent-Type: text/csv\r\n\r\n" content "\r\n"
 
 static void fields_and_a_file_are_read(void **state)
 {
@@ -41,7 +41,7 @@ static void fields_and_a_file_are_read(void **state)
     must_be(FIELD("a", "") "--B--", "a=");
 }
 
-static void a_broken_body_keeps_only_its_complete_fields(void **state)
+static void only_complete_fields_with_a_name_are_read(void **state)
 {
     (void)state;
     must_be("", "");
@@ -81,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_and_a_file_are_read),
-        cmocka_unit_test(a_broken_body_keeps_only_its_complete_fields),
+        cmocka_unit_test(only_complete_fields_with_a_name_are_read),
         cmocka_unit_test(the_boundary_is_that_of_the_header),
     };
 

@@ -48,8 +48,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request as the command line does, and frees it. Returns the reply; NULL: it is refused.
- */
+/* Sends a request as the command line does, and frees it. Returns the reply; NULL: the request was
+ * refused. */
 static json_t *ask(json_t *request, struct error *error)
 {
     json_t *reply = NULL;
@@ -113,7 +113,7 @@ static void a_changed_role_applies_at_once(void **state)
     list = ask(json_pack("{s:s}", "command", "principal_list"), &error);
     assert_non_null(json_object_get(list, "principals"));
     revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "zoe"), &error);
-    assert_null(json_object_get(revoked, "warning")); /* no admin had a valid key before either */
+    assert_null(json_object_get(revoked, "warning")); /* even before, no admin had a valid key */
 }
 
 static void wrong_requests_are_refused(void **state)

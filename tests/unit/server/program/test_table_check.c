@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An incomplete row of a table is refused before anything is served. */
+/* An incomplete or contradictory row of a table is refused before anything is served. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void accepts_the_tables_of_the_program(void **state)
         fail_msg("%s", error.message);
 }
 
-static void check_tool(struct tool tool, const char *problem)
+static void check_refused(struct tool tool, const char *problem)
 {
     const struct tool *const table[] = { &tool, NULL };
     struct error error;
@@ -44,7 +44,7 @@ static void check_tool(struct tool tool, const char *problem)
     do {                                                                                           \
         struct tool copy = *tool_find(name);                                                       \
         copy.assignment;                                                                           \
-        check_tool(copy, problem);                                                                 \
+        check_refused(copy, problem);                                                              \
     } while (0)
 
 static void refuses_a_tool_without_a_role_or_placement(void **state)
@@ -83,7 +83,7 @@ static void refuses_arguments_and_members_without_a_type(void **state)
     REFUSED_AFTER("run_list", fields = outer, "member bare has no type");
 }
 
-static void refuses_resources_and_prompts_without_a_role_or_placement(void **state)
+static void refuses_resources_without_a_role_or_placement_and_prompts_without_a_role(void **state)
 {
     struct resource resource = *resources[0];
     struct prompt prompt = *prompts[0];
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test(refuses_missing_or_contradictory_statements_about_what_a_tool_does),
         cmocka_unit_test(refuses_a_go_ahead_that_is_missing_or_needless),
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
-        cmocka_unit_test(refuses_resources_and_prompts_without_a_role_or_placement),
+        cmocka_unit_test(refuses_resources_without_a_role_or_placement_and_prompts_without_a_role),
         cmocka_unit_test(refuses_methods_without_a_placement_or_era_and_routes_with_unclear_access),
         cmocka_unit_test(no_server_starts_with_a_tool_without_a_role),
         cmocka_unit_test(a_row_without_a_role_admits_nobody),

@@ -148,7 +148,7 @@ static void notifies_a_session_at_most_once_a_second(void **state)
     follower_close(&follower);
 }
 
-static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
+static void notifies_of_a_resource_only_sessions_that_are_still_subscribed_to_it(void **state)
 {
     struct follower follower, other;
     char job[ID_SIZE], second[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -173,7 +173,8 @@ static void notifies_nobody_else_and_nobody_who_unsubscribed(void **state)
     follower_close(&other);
 }
 
-static void refuses_subscriptions_to_unknown_resources_too_many_and_without_a_session(void **state)
+static void
+refuses_a_subscription_to_an_unknown_resource_beyond_the_limit_or_without_a_session(void **state)
 {
     struct follower follower;
     char job[ID_SIZE];
@@ -323,8 +324,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(notifies_a_session_at_most_once_a_second),
-        TEST(notifies_nobody_else_and_nobody_who_unsubscribed),
-        TEST(refuses_subscriptions_to_unknown_resources_too_many_and_without_a_session),
+        TEST(notifies_of_a_resource_only_sessions_that_are_still_subscribed_to_it),
+        TEST(refuses_a_subscription_to_an_unknown_resource_beyond_the_limit_or_without_a_session),
         TEST(notifies_the_followers_of_the_named_deployment_only),
         TEST(forgets_a_session_that_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),

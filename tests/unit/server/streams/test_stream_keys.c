@@ -201,7 +201,7 @@ static void streams_of_a_principal_with_a_higher_role_continue(void **state)
 }
 
 /* While the changed keys cannot be read, a client that was admitted by a key has no access. */
-static void all_streams_end_if_changed_keys_cannot_be_read(void **state)
+static void streams_of_a_key_end_if_changed_keys_cannot_be_read(void **state)
 {
     struct http_client clients[STREAM_KINDS];
     struct error error;
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lower_role_end, start, stop),
         cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_higher_role_continue, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(all_streams_end_if_changed_keys_cannot_be_read, start,
+        cmocka_unit_test_setup_teardown(streams_of_a_key_end_if_changed_keys_cannot_be_read, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
             a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy, start, stop),

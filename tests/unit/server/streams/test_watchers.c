@@ -54,7 +54,8 @@ static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
     return open_tab_of("local", session);
 }
 
-/* Ends the tab's queue as if its connection were closed: only the loop's thread may close it. */
+/* Ends the tab's queue as if its connection were closed: only the loop's thread may call
+ * sse_queue_close. */
 static void close_tab(struct sse_queue *tab)
 {
     sse_queue_supersede(tab);
@@ -106,7 +107,7 @@ static void signing_out_ends_the_tabs_of_that_browser(void **state)
         close_tab(tabs[i]);
 }
 
-static void beyond_a_limit_a_tab_is_refused_until_another_is_closed(void **state)
+static void the_2001st_tab_is_refused_until_another_is_closed(void **state)
 {
     struct sse_queue *first = open_tab(NULL), *tabs[WATCHERS_MAX - 1], *late;
     struct error error;
@@ -187,7 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_tab_is_notified_of_changes),
         TEST(signing_out_ends_the_tabs_of_that_browser),
-        TEST(beyond_a_limit_a_tab_is_refused_until_another_is_closed),
+        TEST(the_2001st_tab_is_refused_until_another_is_closed),
         TEST(one_principal_cannot_take_the_places_of_all),
         TEST(tabs_may_be_added_and_removed_on_any_thread),
     };

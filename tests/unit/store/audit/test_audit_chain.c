@@ -104,7 +104,7 @@ static void assert_intact(struct ledger *ledger, int64_t rows)
     assert_non_null(strstr(text_string(&words), "is intact"));
 }
 
-static void assert_words(struct ledger *ledger, const char *expected)
+static void assert_not_intact(struct ledger *ledger, const char *expected)
 {
     struct audit_verdict verdict = verify(ledger);
     TEXT_AUTO words = { 0 };
@@ -118,7 +118,7 @@ static void assert_words(struct ledger *ledger, const char *expected)
 
 /* ---- Edits ---- */
 
-/* Changes one row, or two, in one of six ways. */
+/* Edits the table in one of six ways: changes or removes a row, or swaps two. */
 static void edit_at_random(const struct ledger *ledger, struct generator *generator)
 {
     static const char *const columns[] = {
@@ -179,7 +179,7 @@ static void finds_every_edit_of_a_row(void **state)
     find_every_edit(*state, 1);
 }
 
-static void finds_every_edit_of_a_row_with_a_key(void **state)
+static void finds_every_edit_of_a_row_if_there_is_a_key(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -197,7 +197,7 @@ static void names_the_row_that_was_changed(void **state)
     verdict = verify(ledger);
     assert_int_equal(verdict.wrong, 1);
     assert_int_equal(verdict.wrong_ids[0], 17);
-    assert_words(ledger, "or following a row that was changed or removed: 17");
+    assert_not_intact(ledger, "or following a row that was changed or removed: 17");
 }
 
 static void refuses_to_change_or_remove_rows_and_anchors(void **state)
@@ -229,12 +229,12 @@ static void finds_that_the_newest_rows_are_gone(void **state)
 
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
-    assert_words(ledger, "rows missing at the end: 5");
+    assert_not_intact(ledger, "rows missing at the end: 5");
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
 /* Rows that are written later do not hide the removal. */
-static void reports_a_removed_end_for_ever(void **state)
+static void reports_a_removed_end_also_after_new_rows(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -243,7 +243,7 @@ static void reports_a_removed_end_for_ever(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > %d", ROWS - 5);
     add_rows(ledger, 2);
-    assert_words(ledger, "reporting that another program wrote to the audit log: ");
+    assert_not_intact(ledger, "reporting that another program wrote to the audit log: ");
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ .tool = "audit_alarm" },
                                      9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
@@ -260,9 +260,9 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
     add_rows(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "DELETE FROM audit WHERE id > 30; UPDATE audit_head SET id = 30, "
                                   "digest = (SELECT digest FROM audit WHERE id = 30)");
-    assert_words(ledger, "the newest row and opsbrain's record of it differ");
+    assert_not_intact(ledger, "the newest row and opsbrain's record of it differ");
     add_rows(ledger, 1);
-    assert_words(ledger, "reporting that another program wrote to the audit log: ");
+    assert_not_intact(ledger, "reporting that another program wrote to the audit log: ");
 }
 
 static void foreign_rows_after_the_end_are_found(void **state)
@@ -317,7 +317,8 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* Computes the digest as audit_chain.h describes it, without the code in store/audit/. */
+/* Computes the row's digest as audit_chain.h describes it, without the code in store/audit/.
+ * `chain`: the previous row's digest, which the row's digest replaces. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -405,7 +406,7 @@ static void a_chain_rewritten_without_the_key_is_found(void **state)
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, ROWS);
     rewrite_chain(ledger);
-    assert_words(ledger, "the newest row was written without one");
+    assert_not_intact(ledger, "the newest row was written without one");
 }
 
 static void reads_marks(void **state)
@@ -432,7 +433,7 @@ static void a_chain_may_get_a_key_and_later_a_second_one(void **state)
 
     add_rows(ledger, 3);
     use_key(ledger, FIRST_KEY);
-    assert_words(ledger, "the newest row was written without one");
+    assert_not_intact(ledger, "the newest row was written without one");
     add_rows(ledger, 3);
     assert_intact(ledger, 6);
     assert_int_equal(verify(ledger).keyless_before, 3);
@@ -450,14 +451,14 @@ static void a_lost_key_is_reported(void **state)
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, 3);
     ledger_reopen(ledger);
-    assert_words(ledger, "rows whose key is not there: 3");
+    assert_not_intact(ledger, "rows whose key is not there: 3");
     assert_refused(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error),
                    ERROR_INVALID, "audit_key names no file");
     assert_refused(ledger, store_use_audit_key(ledger->store, "", &ledger->error), ERROR_INVALID,
                    "audit_key names no file");
     use_key(ledger, SECOND_KEY);
     add_rows(ledger, 3);
-    assert_words(ledger, "rows whose key is not there: 3");
+    assert_not_intact(ledger, "rows whose key is not there: 3");
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
@@ -468,8 +469,8 @@ static void a_row_without_the_key_is_foreign(void **state)
     use_key(ledger, FIRST_KEY);
     add_rows(ledger, 3);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET key_id = '' WHERE id = 2");
-    assert_words(ledger,
-                 "rows without a key although there was one, so not written by opsbrain: 1");
+    assert_not_intact(ledger,
+                      "rows without a key although there was one, so not written by opsbrain: 1");
 }
 
 static void refuses_a_file_without_a_usable_key(void **state)
@@ -514,11 +515,11 @@ static void retention_leaves_an_anchor(void **state)
 
     continue_from_the_anchor(ledger, 600);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET removed = removed - 1");
-    assert_words(
+    assert_not_intact(
         ledger, "the anchor of the rows that retention removed is not the one that opsbrain wrote");
 }
 
-/* Only a process that has the key can record a removal by retention. */
+/* Without the key, an attacker cannot seal an anchor as retention would. */
 static void a_foreign_anchor_is_found(void **state)
 {
     struct ledger *ledger = *state;
@@ -528,7 +529,7 @@ static void a_foreign_anchor_is_found(void **state)
     edit(ledger, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, digest, "
                  "key_id, seal) SELECT 50, at_ms, 50, 0, 0, digest, key_id, digest FROM audit "
                  "WHERE id = 50; DELETE FROM audit WHERE id <= 50");
-    assert_words(ledger, "the anchor of the rows that retention removed");
+    assert_not_intact(ledger, "the anchor of the rows that retention removed");
 }
 
 static void an_anchor_without_the_key_is_found(void **state)
@@ -538,7 +539,7 @@ static void an_anchor_without_the_key_is_found(void **state)
     use_key(ledger, FIRST_KEY);
     continue_from_the_anchor(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET key_id = ''");
-    assert_words(ledger, "the anchor of the rows that retention removed");
+    assert_not_intact(ledger, "the anchor of the rows that retention removed");
 }
 
 static void retention_keeps_rows_that_are_not_old_enough(void **state)
@@ -604,11 +605,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_every_edit_of_a_row),
-        cmocka_unit_test(finds_every_edit_of_a_row_with_a_key),
+        cmocka_unit_test(finds_every_edit_of_a_row_if_there_is_a_key),
         cmocka_unit_test(names_the_row_that_was_changed),
         cmocka_unit_test(refuses_to_change_or_remove_rows_and_anchors),
         cmocka_unit_test(finds_that_the_newest_rows_are_gone),
-        cmocka_unit_test(reports_a_removed_end_for_ever),
+        cmocka_unit_test(reports_a_removed_end_also_after_new_rows),
         cmocka_unit_test(a_removed_end_shows_though_the_head_was_set_back),
         cmocka_unit_test(foreign_rows_after_the_end_are_found),
         cmocka_unit_test(a_removed_head_is_found),

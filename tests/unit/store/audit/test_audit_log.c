@@ -64,7 +64,7 @@ static void foreign_bytes_are_recorded_as_utf_8(void **state)
     assert_true(verdict.intact);
 }
 
-static void an_intent_and_its_outcome_are_one_row(void **state)
+static void an_intent_and_its_outcome_are_listed_as_one_row(void **state)
 {
     struct ledger *ledger = *state;
     struct change done = ledger_change("bob", "deployment_remove");
@@ -207,7 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_who_did_what_with_which_outcome),
         cmocka_unit_test(foreign_bytes_are_recorded_as_utf_8),
-        cmocka_unit_test(an_intent_and_its_outcome_are_one_row),
+        cmocka_unit_test(an_intent_and_its_outcome_are_listed_as_one_row),
         cmocka_unit_test(filters_and_pages),
         cmocka_unit_test(arguments_that_are_too_long_stay_json),
         cmocka_unit_test(the_log_is_intact_while_rows_are_added),

@@ -23,8 +23,8 @@ static void flush(struct ledger *ledger)
     assert_ok(ledger, audit_log_flush(ledger->store, &ledger->error));
 }
 
-/* Counts the rows of a principal (NULL: of all), including deferred ones. *newest: the newest row,
- * without its heap texts; `newest` may be NULL. */
+/* Counts the rows of a principal (NULL: of all), including those that are queued to be written.
+ * *newest: the newest row, without its heap texts; `newest` may be NULL. */
 static size_t rows_of(struct ledger *ledger, const char *principal, struct audit_row *newest)
 {
     struct audit_filter filter = { .principal = principal };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backups: what is restored equals what was written, also in the other engine; and any damage is
- * noticed before anything is restored. */
+/* Backups: what is restored equals what was backed up, also in the engine that the tests use
+ * (test_database.h), and a damaged file is refused before anything is restored. */
 #include <endian.h>
 #include <errno.h>
 #include <glob.h>
@@ -25,7 +25,8 @@
 
 struct vault {
     struct copy_route route;
-    char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16], key[FOLDER_SIZE + 16];
+    char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16]; /* of two backups */
+    char key[FOLDER_SIZE + 16];                           /* the path of a file with a key */
 };
 
 static void write_file(const char *path, const char *content)
@@ -161,8 +162,9 @@ static void a_backup_is_written_where_rename_cannot_refuse_to_replace(void **sta
 
 /* ---- Interruptions ---- */
 
-/* Begins a backup, raises the signal, and writes a piece. Returns 1 if the piece was written, 0 if
- * it was not, and 2 if the backup could not begin. */
+/* Begins a backup, raises the signal, and writes a piece. A signal that is not ignored is blocked
+ * until backup_writer_finish, and then ends the process. Otherwise returns 1 if the piece was
+ * written, 0 if it was not, and 2 if the backup could not begin. */
 static int write_after_signal(const struct vault *vault, int signal)
 {
     const struct text rows = { .data = (char[]){ "x" }, .length = 1 };
@@ -225,20 +227,20 @@ static void assert_looks_encrypted(const char *path)
     assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* begins a frame of zstd */
 }
 
-static void the_wrong_key_opens_nothing(void **state)
+static void a_wrong_missing_or_needless_key_is_refused(void **state)
 {
     struct vault *vault = *state;
-    char other[FOLDER_SIZE + 16];
+    char wrong_key[FOLDER_SIZE + 16];
 
     every_row_fill(vault->route.from, 1);
     assert_ok(&vault->route, back_up(vault, vault->route.from, "", vault->path, vault->key));
     assert_looks_encrypted(vault->path);
-    snprintf(other, sizeof other, "%s/short", vault->route.from);
-    write_file(other, "too short\n");
-    assert_refused(&vault->route, restore(vault, vault->path, other, vault->route.to, ""),
+    snprintf(wrong_key, sizeof wrong_key, "%s/wrong", vault->route.from);
+    write_file(wrong_key, "too short\n");
+    assert_refused(&vault->route, restore(vault, vault->path, wrong_key, vault->route.to, ""),
                    ERROR_INVALID, "at least 32");
-    write_file(other, "0123456789abcdef0123456789abcdeg\n");
-    assert_refused(&vault->route, restore(vault, vault->path, other, vault->route.to, ""),
+    write_file(wrong_key, "0123456789abcdef0123456789abcdeg\n");
+    assert_refused(&vault->route, restore(vault, vault->path, wrong_key, vault->route.to, ""),
                    ERROR_INVALID, "another key");
     assert_refused(&vault->route, restore(vault, vault->path, "", vault->route.to, ""),
                    ERROR_FORBIDDEN, "is encrypted");
@@ -296,7 +298,7 @@ static void flip(const struct vault *vault, off_t at)
     close(file);
 }
 
-/* A huge length is refused before memory of that size is allocated. */
+/* Sets the length of the first piece to numbers from about 4 GiB down to 128 KiB. */
 static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tables *tables,
                                      const char *key)
 {
@@ -382,8 +384,8 @@ static void a_backup_from_a_pipe_is_refused_at_once(void **state)
     close(ends[0]);
 }
 
-/* A malicious file has valid seals, but not the rows of a table. */
-static void rows_of_no_table_are_refused(void **state)
+/* A malicious file can have valid seals, but invalid rows or no tables. */
+static void a_sealed_file_without_valid_tables_is_refused(void **state)
 {
     static const char *const bodies[] = { "", "\x01", "\x09", "\x03\xff\xff\xff\xff\xff\xff\xff",
                                           "\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" };
@@ -496,12 +498,12 @@ int main(void)
         TEST(a_backup_is_written_where_rename_cannot_refuse_to_replace),
         TEST(nothing_is_left_of_a_backup_that_a_signal_ended),
         TEST(a_signal_that_is_ignored_ends_no_backup),
-        TEST(the_wrong_key_opens_nothing),
+        TEST(a_wrong_missing_or_needless_key_is_refused),
         TEST(damage_is_noticed),
         TEST(damage_is_noticed_if_encrypted),
         TEST(a_damaged_file_is_refused_before_a_database_is_made),
         TEST(a_backup_from_a_pipe_is_refused_at_once),
-        TEST(rows_of_no_table_are_refused),
+        TEST(a_sealed_file_without_valid_tables_is_refused),
         TEST(a_document_that_is_too_long_or_has_an_invalid_id_is_refused),
         TEST(an_older_copy_is_brought_up_to_date_when_it_is_opened),
         TEST(an_older_database_that_is_refused_stays_as_it_was),

@@ -57,7 +57,7 @@ static void every_row_arrives_there_and_back_but_only_in_an_empty_database(void 
     every_row_compare(route->from, route->to);
 }
 
-static void a_schema_may_have_any_name(void **state)
+static void a_schema_may_have_a_name_that_needs_quotes(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place from = copy_route_files(route->from);
@@ -172,7 +172,7 @@ static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
     every_row_compare(route->from, route->to);
 }
 
-static void a_copy_continues_from_the_same_source_only(void **state)
+static void a_copy_continues_only_from_the_same_unchanged_source(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place other = copy_route_files(route->to), to = copy_route_middle(route);
@@ -269,7 +269,7 @@ static void a_source_in_use_is_refused(void **state)
     store_close(store);
 }
 
-static void a_source_of_another_version_is_refused(void **state)
+static void a_source_that_is_missing_or_of_another_version_is_refused(void **state)
 {
     struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
@@ -296,8 +296,8 @@ static void references_must_be_valid(void **state)
     assert_non_null(strstr(route->error.message, "api_keys"));
 }
 
-/* Earlier versions stored texts that are not UTF-8, because SQLite accepts any bytes. */
-static void foreign_bytes_stay_as_they_are_or_are_refused(void **state)
+/* Earlier versions stored texts that are not UTF-8. SQLite accepts them, PostgreSQL does not. */
+static void a_text_that_is_not_utf8_is_copied_unchanged_or_refused(void **state)
 {
     struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
@@ -382,16 +382,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_arrives_there_and_back_but_only_in_an_empty_database),
-        TEST(a_schema_may_have_any_name),
+        TEST(a_schema_may_have_a_name_that_needs_quotes),
         TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
-        TEST(a_copy_continues_from_the_same_source_only),
+        TEST(a_copy_continues_only_from_the_same_unchanged_source),
         TEST(a_source_is_held_while_the_copy_is_compared),
         TEST(references_are_checked_for_as_long_as_that_takes),
         TEST(a_source_in_use_is_refused),
-        TEST(a_source_of_another_version_is_refused),
+        TEST(a_source_that_is_missing_or_of_another_version_is_refused),
         TEST(references_must_be_valid),
-        TEST(foreign_bytes_stay_as_they_are_or_are_refused),
+        TEST(a_text_that_is_not_utf8_is_copied_unchanged_or_refused),
         TEST(a_copy_counts_as_moved_and_its_audit_log_continues),
     };
 

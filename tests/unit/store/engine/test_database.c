@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes that share a transaction, and reads. */
+/* Writes that share a transaction, reads, and an upgrade that fails. */
 #include "tests/unit/support/small_database.h"
 
 static bool insert_and_fail(struct sql_connection *connection, void *context, struct error *error)
@@ -64,7 +64,7 @@ static void commits_what_is_queued_in_one_transaction(void **state)
     }
 }
 
-static void a_failing_write_leaves_no_trace_beside_its_neighbours(void **state)
+static void a_failing_write_is_undone_and_its_neighbours_are_stored(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -80,7 +80,7 @@ static void a_failing_write_leaves_no_trace_beside_its_neighbours(void **state)
     assert_int_equal(count_where(fixture, 3), 1);
 }
 
-static void every_writer_learns_of_a_commit_that_failed(void **state)
+static void all_writes_fail_if_their_commit_fails(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -274,8 +274,8 @@ int main(void)
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, small_database_set_up, small_database_tear_down)
         TEST(commits_what_is_queued_in_one_transaction),
-        TEST(a_failing_write_leaves_no_trace_beside_its_neighbours),
-        TEST(every_writer_learns_of_a_commit_that_failed),
+        TEST(a_failing_write_is_undone_and_its_neighbours_are_stored),
+        TEST(all_writes_fail_if_their_commit_fails),
         TEST(a_lost_transaction_fails_all_its_writes),
         TEST(a_write_that_cannot_be_undone_alone_is_undone_with_its_neighbours),
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),

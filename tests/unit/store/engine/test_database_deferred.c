@@ -101,7 +101,7 @@ static void refuses_more_deferred_updates_than_it_can_hold(void **state)
     assert_int_equal(count_where(fixture, 5), accepted);
 }
 
-static void closing_stores_what_is_deferred_and_leaves_one_file(void **state)
+static void closing_stores_what_is_deferred_and_removes_the_wal(void **state)
 {
     struct fixture *fixture = *state;
     char wal[FOLDER_SIZE + 16];
@@ -125,7 +125,7 @@ int main(void)
         TEST(deferred_updates_come_before_what_is_written_after_them),
         TEST(deferred_updates_survive_a_failed_commit),
         TEST(refuses_more_deferred_updates_than_it_can_hold),
-        TEST(closing_stores_what_is_deferred_and_leaves_one_file),
+        TEST(closing_stores_what_is_deferred_and_removes_the_wal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

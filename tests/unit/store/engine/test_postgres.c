@@ -89,8 +89,8 @@ static void a_transaction_of_a_writer_has_time_limits(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
-/* A new session is first asked for its process id. That fails here: with pg_catalog last in the
- * search path, it calls the test's own pg_backend_pid. */
+/* A new session is first asked for its process id. That query fails here: with pg_catalog last in
+ * the search path, it calls the test's own pg_backend_pid. */
 static void a_session_that_could_not_begin_is_not_used(void **state)
 {
     struct ledger *ledger = *state;
@@ -156,7 +156,7 @@ static void a_snapshot_does_not_change_and_ends_with_its_session(void **state)
 
 /* ---- Refusals ---- */
 
-static void a_wrong_parameter_is_reported(void **state)
+static void a_wrong_parameter_and_too_many_parameters_are_reported(void **state)
 {
     struct ledger *ledger = *state;
     READER_AUTO reader = database_reader(ledger->store->main);
@@ -187,7 +187,7 @@ __attribute__((format(printf, 2, 3))) static void run_for(const struct guest *gu
     backdoor_run(guest->folder, script);
 }
 
-/* A store with a role of its own, from which rights can be revoked. */
+/* Opens a store as a new role, which owns the store's schema, and which the test can alter. */
 static void open_as_guest(struct ledger *ledger, struct guest *guest)
 {
     folder_create(guest->folder);
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
         cmocka_unit_test(a_snapshot_may_be_idle),
         cmocka_unit_test(a_snapshot_does_not_change_and_ends_with_its_session),
-        cmocka_unit_test(a_wrong_parameter_is_reported),
+        cmocka_unit_test(a_wrong_parameter_and_too_many_parameters_are_reported),
         cmocka_unit_test(sessions_override_harmful_settings_of_the_role),
         cmocka_unit_test(a_database_in_latin1_is_refused),
         cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),

@@ -56,7 +56,9 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
 /* A server that refuses TLS, at 127.0.0.2: an address that does not count as this machine. */
 struct refuser {
     int listener, port;
-    ssize_t received; /* bytes after the refusal, 1 at most; -1: TLS was not requested */
+    /* 0: nothing was sent after the refusal; 1: something was; -1: TLS was not requested, or the
+     * connection failed. */
+    ssize_t received;
     pthread_t thread;
 };
 
@@ -101,7 +103,8 @@ static void expect_refusal(const char *before_port, const char *after_port, stru
     assert_false(postgres_engine.open(place, SQL_CONNECTION_READER, &connection, error));
     pthread_join(refuser.thread, NULL);
     if (refuser.received != 0)
-        fail_msg("%s: bytes were sent without TLS: %s", place, error->message);
+        fail_msg("%s: TLS was not requested, or bytes were sent without it: %s", place,
+                 error->message);
 }
 
 static void another_machine_needs_tls_also_if_only_its_address_is_given(void **state)

@@ -62,7 +62,7 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     sql_connection_close(writer);
 }
 
-static void a_commit_before_two_other_holders_may_have_taken_place(void **state)
+static void after_two_other_holders_a_commit_without_an_answer_may_have_taken_place(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *writer = begin_writing(ledger);
@@ -122,7 +122,7 @@ static void a_second_store_is_refused_even_if_the_schema_is_outdated(void **stat
     a_second_store_is_refused(state);
 }
 
-/* The hold expires during a long transaction. */
+/* The hold has expired, but the holder's open transaction has locked its row of opsbrain_holder. */
 static void a_holder_in_a_transaction_is_not_replaced(void **state)
 {
     struct ledger *ledger = *state;
@@ -200,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
         cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
-        cmocka_unit_test(a_commit_before_two_other_holders_may_have_taken_place),
+        cmocka_unit_test(after_two_other_holders_a_commit_without_an_answer_may_have_taken_place),
         cmocka_unit_test(an_uncommitted_transaction_is_run_again),
         cmocka_unit_test(a_second_store_is_refused),
         cmocka_unit_test(a_second_store_is_refused_even_if_the_schema_is_outdated),

@@ -114,8 +114,8 @@ static void both_engines_have_the_same_tables_columns_triggers_and_indexes(void 
     folder_remove(files);
 }
 
-/* The last migration fails, so the slow one before it is not kept either. The slow one outlasts the
- * session's statement_timeout, which does not apply to migrations. */
+/* The last migration fails, so the slow one before it is not kept either. Without a pooler, the
+ * slow one outlasts the session's statement_timeout, which does not apply to migrations. */
 static void an_upgrade_that_fails_leaves_the_previous_version(void **state)
 {
     struct migration rows[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row is written and read by a table of its columns. */
+/* Rows are written and read by a table of their columns, and texts are stored as valid UTF-8. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void reads_each_member_as_it_was_written(void **state)
     sql_row_finish(&columns, &note);
 }
 
-static void writes_null_for_empty_members_whose_kind_allows_null(void **state)
+static void writes_null_for_null_pointers_nan_and_empty_members_of_nullable_kinds(void **state)
 {
     static const char NULLS[] = SELECT_NOTES
         "WHERE seen_ms IS NULL AND nickname IS NULL AND comment IS NULL AND text IS NULL "
@@ -235,13 +235,13 @@ static void refuses_a_value_that_is_not_valid(void **state)
     assert_string_equal(ledger->error.message, "no note is blue");
 }
 
-/* If invalid bytes were not replaced, each engine would accept some of these texts and refuse
- * others. */
-static const struct foreign {
+/* If NUL and invalid UTF-8 were not replaced, SQLite would accept all of these texts, and
+ * PostgreSQL only the last one. */
+static const struct foreign_text {
     const char *given;
     size_t length;
     const char *stored;
-} foreigners[] = {
+} foreign_texts[] = {
     { "a\0b", 3,
       "a\xef\xbf\xbd"
       "b" },
@@ -263,7 +263,7 @@ static const struct foreign {
 static CHECKED bool apply_foreign(struct sql_connection *connection, void *context,
                                   struct error *error)
 {
-    const struct foreign *foreign = context;
+    const struct foreign_text *foreign = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE notes SET text = ?1, comment = ?2");
 
     sql_bind_bytes(&sql, 1, foreign->given, foreign->length);
@@ -271,7 +271,7 @@ static CHECKED bool apply_foreign(struct sql_connection *connection, void *conte
     return sql_run(&sql, error);
 }
 
-static void replaces_only_the_invalid_bytes_of_a_text(void **state)
+static void replaces_only_nul_and_invalid_utf8_in_a_text(void **state)
 {
     struct ledger *ledger = *state;
     struct note note;
@@ -279,8 +279,8 @@ static void replaces_only_the_invalid_bytes_of_a_text(void **state)
 
     create_table(ledger);
     insert(ledger, (struct note){ .number = 1 });
-    for (size_t i = 0; i < sizeof foreigners / sizeof *foreigners; i++) {
-        struct foreign foreign = foreigners[i];
+    for (size_t i = 0; i < sizeof foreign_texts / sizeof *foreign_texts; i++) {
+        struct foreign_text foreign = foreign_texts[i];
 
         assert_ok(ledger,
                   database_write(ledger->store->main, apply_foreign, &foreign, &ledger->error));
@@ -296,12 +296,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_each_member_as_it_was_written),
-        cmocka_unit_test(writes_null_for_empty_members_whose_kind_allows_null),
+        cmocka_unit_test(writes_null_for_null_pointers_nan_and_empty_members_of_nullable_kinds),
         cmocka_unit_test(truncates_texts_and_zeroes_a_digest_of_a_wrong_length),
         cmocka_unit_test(leaves_the_struct_alone_if_no_row_is_found),
         cmocka_unit_test(lists_all_rows),
         cmocka_unit_test(refuses_a_value_that_is_not_valid),
-        cmocka_unit_test(replaces_only_the_invalid_bytes_of_a_text),
+        cmocka_unit_test(replaces_only_nul_and_invalid_utf8_in_a_text),
     };
 
     return ledger_run(tests);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random schedules of concurrent applies: the deployments on a target never cost more than its
  * ceiling, and no deployment has two plans applied at once. OPSBRAIN_SCHEDULES is the number of
- * schedules (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one; the next one has the
- * next seed. A failure names the seed of its schedule. */
+ * schedules (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one; the seed of
+ * each further one is greater by 1. A failure names the seed of its schedule. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
@@ -265,7 +265,7 @@ static void open_another_store(struct ledger *ledger)
     open_store(ledger);
 }
 
-static void no_schedule_exceeds_its_ceiling_or_applies_two_plans_at_once(void **state)
+static void no_ceiling_is_exceeded_and_no_deployment_has_two_plans_applied_at_once(void **state)
 {
     struct ledger *ledger = *state;
     uint64_t count = number_from("OPSBRAIN_SCHEDULES", DEFAULT_SCHEDULES);
@@ -295,7 +295,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            no_schedule_exceeds_its_ceiling_or_applies_two_plans_at_once, set_up, ledger_tear_down),
+            no_ceiling_is_exceeded_and_no_deployment_has_two_plans_applied_at_once, set_up,
+            ledger_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,7 +361,7 @@ static void a_change_reserves_the_higher_price(void **state)
 }
 
 /* If the platform refused the change, the old price counts again. If the change may have taken
- * place, its price stays reserved. */
+ * place, the reserved price stays. */
 static void a_refused_change_gives_back_what_it_reserved(void **state)
 {
     struct ledger *ledger = *state;
@@ -445,7 +445,7 @@ static void a_registered_name_cannot_be_used_for_a_new_deployment(void **state)
     expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT, "is already registered");
 }
 
-/* ---- Journal, cancel, sightings ---- */
+/* ---- Journal, cancelled jobs, observations, the database's place ---- */
 
 static void a_stale_worker_writes_nothing_into_the_journal(void **state)
 {
@@ -517,7 +517,7 @@ static void a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled(void **s
     assert_true(job.cancel_requested_ms != 0);
 }
 
-static void observations_count_the_cost_and_a_warning_is_first_only_once(void **state)
+static void observations_count_the_cost_and_a_repeated_warning_is_not_the_first(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}", .problem = "" };
@@ -622,7 +622,7 @@ int main(void)
         TEST(a_stale_worker_writes_nothing_into_the_journal),
         TEST(a_queued_apply_that_is_cancelled_can_still_be_claimed),
         TEST(a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled),
-        TEST(observations_count_the_cost_and_a_warning_is_first_only_once),
+        TEST(observations_count_the_cost_and_a_repeated_warning_is_not_the_first),
         TEST(a_plan_that_fails_keeps_the_last_observation),
         TEST(a_copy_at_a_different_place_is_noticed_until_the_place_is_settled),
     };

@@ -12,7 +12,7 @@ static void reserve_whole_disk(struct world *world)
     disk_space_reserve(world->services.store, INT64_MAX, 1);
 }
 
-static void only_admins_may_let_the_store_grow_on_a_disk_that_is_nearly_full(void **state)
+static void tools_let_the_store_grow_only_for_admins_if_the_disk_is_nearly_full(void **state)
 {
     static const struct {
         const char *tool, *arguments;
@@ -152,7 +152,7 @@ static void counts_bytes_not_characters(void **state)
     assert_in_range(usage.imports_bytes, 30000, 31000);
 }
 
-/* Both calls passed the check before the first one had stored anything. */
+/* Two calls may pass the check before either of them has stored anything. */
 static void the_limit_is_checked_again_when_a_call_stores(void **state)
 {
     struct change change = { .actor = { .principal = "bob" },
@@ -191,7 +191,7 @@ static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_admins_may_let_the_store_grow_on_a_disk_that_is_nearly_full),
+        cmocka_unit_test(tools_let_the_store_grow_only_for_admins_if_the_disk_is_nearly_full),
         cmocka_unit_test(scrapes_are_not_kept_on_a_disk_that_is_nearly_full),
         cmocka_unit_test(the_reserve_is_at_most_a_share_of_the_disk),
         cmocka_unit_test(counts_what_a_principal_has_stored),

@@ -184,7 +184,7 @@ static void a_line_of_300_keeps_nobody_from_an_idle_endpoint(void **state)
     assert_none_can_be_claimed(ledger);
 }
 
-static void one_machine_is_one_endpoint_by_all_its_names(void **state)
+static void the_loopback_names_of_a_port_are_one_endpoint(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://localhost:1001"),
@@ -272,7 +272,7 @@ static void a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal(void **
     assert_string_equal(text_string(&turns), "abbbb");
 }
 
-static void free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns(void **state)
+static void free_workers_go_to_the_principal_with_the_fewest_running_jobs(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment at[6];
@@ -304,7 +304,7 @@ static void endpoints_take_turns_too(void **state)
     assert_claims(ledger, other);
 }
 
-static void a_pair_holds_the_first_while_it_waits_for_the_second(void **state)
+static void a_pair_holds_its_first_endpoint_while_it_waits_for_its_second(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001"),
@@ -352,7 +352,8 @@ static void pairs_in_either_order_do_not_deadlock(void **state)
     assert_int_equal(turns.length, 16);
 }
 
-/* Sweeps over one deployment wait in long lines on both sides: the pair still gets its turn. */
+/* Sweeps over one deployment wait in long lines at both endpoints of the pair, which still gets its
+ * turn. */
 static void a_pair_does_not_starve_among_singles(void **state)
 {
     struct ledger *ledger = *state;
@@ -464,7 +465,7 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
     sweep_row_finish(&again);
 }
 
-/* Leaves the rows of an older version, in which jobs joined a line only when they ran. */
+/* Leaves the database as an older version would, in which a queued job was in no line. */
 static void forget_lines(struct ledger *ledger)
 {
     store_close(ledger->store);
@@ -534,14 +535,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_300_keeps_nobody_from_an_idle_endpoint),
-        cmocka_unit_test(one_machine_is_one_endpoint_by_all_its_names),
+        cmocka_unit_test(the_loopback_names_of_a_port_are_one_endpoint),
         cmocka_unit_test(principals_take_turns_at_an_endpoint),
         cmocka_unit_test(a_new_request_after_each_job_wins_no_turn),
         cmocka_unit_test(the_jobs_of_a_principal_run_in_the_order_of_their_requests),
         cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal),
-        cmocka_unit_test(free_workers_go_to_the_principal_with_fewest_jobs_then_in_turns),
+        cmocka_unit_test(free_workers_go_to_the_principal_with_the_fewest_running_jobs),
         cmocka_unit_test(endpoints_take_turns_too),
-        cmocka_unit_test(a_pair_holds_the_first_while_it_waits_for_the_second),
+        cmocka_unit_test(a_pair_holds_its_first_endpoint_while_it_waits_for_its_second),
         cmocka_unit_test(pairs_in_either_order_do_not_deadlock),
         cmocka_unit_test(a_pair_does_not_starve_among_singles),
         cmocka_unit_test(the_place_in_line_outlives_the_process),

@@ -5,7 +5,7 @@
 #include "tests/unit/support/backdoor.h"
 #include "tests/unit/support/ledger.h"
 
-static const char *const twice[] = { "{\"row\":2}", "{\"row\":2}" };
+static const char *const equal_cells[] = { "{\"row\":2}", "{\"row\":2}" };
 
 static struct import_order order_of(const char *digest, const char *name, const char *stated)
 {
@@ -16,7 +16,7 @@ static struct import_order order_of(const char *digest, const char *name, const 
                                   .stated = stated,
                                   .deployment = "",
                                   .document = "{\"a\":1}",
-                                  .cells = twice,
+                                  .cells = equal_cells,
                                   .cell_count = 2 };
 }
 
@@ -41,7 +41,7 @@ static bool count_cell(void *context, const char *json, struct error *error)
     return true;
 }
 
-static void keeps_a_file_with_the_same_cell_twice(void **state)
+static void keeps_both_of_two_equal_cells(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order order = order_of("d1", "grid.csv", "{}");
@@ -164,7 +164,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ledger_set_up, ledger_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(keeps_a_file_with_the_same_cell_twice),
+        TEST(keeps_both_of_two_equal_cells),
         TEST(the_same_file_is_the_earlier_import_and_its_other_name_is_noted),
         TEST(different_facts_make_a_new_import_that_corrects_the_earlier_one),
         TEST(lists_the_newest_first),

@@ -243,7 +243,7 @@ static void lists_newest_first_and_counts_by_state(void **state)
     assert_int_equal(counts[JOB_FAILED], 0);
 }
 
-static void an_outcome_too_long_to_keep_is_replaced_by_its_length(void **state)
+static void an_outcome_that_is_too_long_is_truncated_and_stored_with_its_length(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
         cmocka_unit_test(without_the_folders_lock_the_leases_decide),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
-        cmocka_unit_test(an_outcome_too_long_to_keep_is_replaced_by_its_length),
+        cmocka_unit_test(an_outcome_that_is_too_long_is_truncated_and_stored_with_its_length),
     };
 
     return ledger_run(tests);

@@ -19,6 +19,7 @@ static struct api_key add_key(struct ledger *ledger, const char *principal, enum
     return key;
 }
 
+/* Returns false if the key has expired or was revoked; else notes its use, as a request does. */
 static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
                      struct principal *out)
 {
@@ -135,7 +136,7 @@ static void a_change_of_role_is_audited(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void keys_have_a_label(void **state)
+static void keys_have_a_short_printable_label(void **state)
 {
     struct ledger *ledger = *state;
     uint8_t digest[DIGEST_BYTES] = { 7 };
@@ -232,7 +233,7 @@ int main(void)
         cmocka_unit_test(refuses_keys_that_expired_or_were_revoked),
         cmocka_unit_test(a_principal_has_one_role),
         cmocka_unit_test(a_change_of_role_is_audited),
-        cmocka_unit_test(keys_have_a_label),
+        cmocka_unit_test(keys_have_a_short_printable_label),
         cmocka_unit_test(refuses_invalid_names),
         cmocka_unit_test(remembers_when_a_key_was_last_used),
         cmocka_unit_test(sessions_outlive_a_restart_until_they_are_old),

@@ -207,7 +207,7 @@ static void keeps_the_runs_and_cells_of_version_6(void **state)
 }
 
 /* Writes a file of version 12, in which secrets are not bound to origins and deployments have no
- * owners. The names say who set the URLs. */
+ * owners. The names say who set the URL, or what was changed later. */
 static void write_version_12(const char *file)
 {
     static const char *const deployments[][3] = {
@@ -252,7 +252,7 @@ static void write_version_12(const char *file)
     run_sql(file, text_string(&script));
 }
 
-static void binds_the_secrets_of_version_12_where_an_admin_had_set_the_url(void **state)
+static void binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set(void **state)
 {
     static const char *const bound[][2] = {
         { "ADMIN", "http://host-0" },
@@ -519,8 +519,8 @@ static size_t read_acknowledged(int pipe_end, char (**ids)[ID_SIZE], size_t coun
     return count;
 }
 
-/* Kills a child that creates sweeps; if `working`, only after the child has stored one. Appends the
- * ids of the stored sweeps to *ids, and returns how many there are now. */
+/* Kills a child that creates sweeps; if `working`, only after the child has stored one. Appends to
+ * *ids the ids of the sweeps that the child acknowledged, and returns how many there are now. */
 static size_t kill_one(struct data_folder *data, struct generator *generator, bool working,
                        char (**ids)[ID_SIZE], size_t count)
 {
@@ -607,7 +607,7 @@ static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
-    small.rlim_cur = 4 << 20; /* the schema alone takes almost 1 MiB */
+    small.rlim_cur = 4 << 20; /* the schema alone takes about 0.5 MiB */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     while (written < 10000 && audit_log_add(store, &change, "ok", "", "", &data->error))
         written++;
@@ -636,7 +636,7 @@ int main(void)
         TEST(refuses_a_folder_that_cannot_be_made),
         TEST(refuses_a_newer_database_and_leaves_it_alone),
         TEST(keeps_the_runs_and_cells_of_version_6),
-        TEST(binds_the_secrets_of_version_12_where_an_admin_had_set_the_url),
+        TEST(binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set),
         TEST(leaves_a_file_whose_references_are_broken_as_it_is),
         TEST(stores_nothing_in_files_that_were_moved_or_replaced),
         TEST(closing_leaves_the_files_of_a_new_server_alone),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While every reader and the writer of the store are held, one HTTP thread serves all clients that
- * need neither; only clients that need the store wait. */
+/* While every reader and the writer of the store's main database are held, one HTTP thread serves
+ * all clients that need neither; only clients that need the store wait. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define READERS 4
 
-/* Occupies all readers of the store on one thread, and its writer on a second one. */
+/* Occupies all readers of the store's main database on one thread, and its writer on another. */
 struct holder {
     struct database *database;
     pthread_t readers, writer;
@@ -51,7 +51,7 @@ static bool write_held(struct sql_connection *connection, void *context, struct 
     (void)error;
     sem_post(&holder->held);
     sem_wait(&holder->release);
-    sem_post(&holder->release); /* it may be run again */
+    sem_post(&holder->release); /* this function may be run again */
     return true;
 }
 
@@ -157,7 +157,7 @@ static void assert_answers(unsigned port)
                 "\"name\":\"" name "\",\"arguments\":{},") "}"                                     \
     }
 
-/* Requests that need the store: calls that succeed, calls that are refused, and streams. */
+/* Requests that need the store: some succeed, some are refused, and one opens a stream. */
 static const struct {
     const char *headers, *body;
 } requests[] = {

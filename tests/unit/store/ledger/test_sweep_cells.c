@@ -3,8 +3,8 @@
  * what was measured never changes. */
 #include "tests/unit/support/sweep_scene.h"
 
-/* The middle cells were inferred from cells that are now measured again, so they must be measured,
- * too. */
+/* Cells 1 and 2 are inferred from cells 0 and 3. Cell 3 failed, and is to be measured again, so
+ * cells 1 and 2 become pending, too. */
 static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
 {
     struct ledger *ledger = *state;
@@ -217,8 +217,8 @@ static void failed_cells_of_an_unfinished_run_are_measured_again_on_request(void
     end(&scene);
 }
 
-#define OF_CELLS "(SELECT attempt_id FROM cells WHERE sweep_id = %Q)"
-#define CHANGE_MEASUREMENT "UPDATE attempts SET measurement = '{}' WHERE id IN " OF_CELLS
+#define ATTEMPT_IDS "(SELECT attempt_id FROM cells WHERE sweep_id = %Q)"
+#define CHANGE_MEASUREMENT "UPDATE attempts SET measurement = '{}' WHERE id IN " ATTEMPT_IDS
 
 static void nothing_changes_what_was_measured(void **state)
 {
@@ -232,11 +232,11 @@ static void nothing_changes_what_was_measured(void **state)
         "UPDATE cells SET concurrency = 7 WHERE sweep_id = %Q",
         "DELETE FROM cells WHERE sweep_id = %Q",
         CHANGE_MEASUREMENT,
-        "UPDATE attempts SET state = 'rejected' WHERE id IN " OF_CELLS,
-        "DELETE FROM attempts WHERE id IN " OF_CELLS,
-        "UPDATE histograms SET data = substr(data, 1, 1) WHERE attempt_id IN " OF_CELLS,
-        "DELETE FROM histograms WHERE attempt_id IN " OF_CELLS,
-        "UPDATE request_records SET data = substr(data, 1, 1) WHERE attempt_id IN " OF_CELLS,
+        "UPDATE attempts SET state = 'rejected' WHERE id IN " ATTEMPT_IDS,
+        "DELETE FROM attempts WHERE id IN " ATTEMPT_IDS,
+        "UPDATE histograms SET data = substr(data, 1, 1) WHERE attempt_id IN " ATTEMPT_IDS,
+        "DELETE FROM histograms WHERE attempt_id IN " ATTEMPT_IDS,
+        "UPDATE request_records SET data = substr(data, 1, 1) WHERE attempt_id IN " ATTEMPT_IDS,
         "UPDATE sweeps SET plan = '{}' WHERE id = %Q",
     };
     struct ledger *ledger = *state;
@@ -258,7 +258,7 @@ static void nothing_changes_what_was_measured(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (may_do(ledger, refused[i], scene.sweep.id))
             fail_msg("this was done: %s", refused[i]);
-    assert_true(may_do(ledger, "DELETE FROM request_records WHERE attempt_id IN " OF_CELLS,
+    assert_true(may_do(ledger, "DELETE FROM request_records WHERE attempt_id IN " ATTEMPT_IDS,
                        scene.sweep.id)); /* as retention does */
     end(&scene);
 }

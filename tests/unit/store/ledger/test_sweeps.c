@@ -3,7 +3,7 @@
 #include "store/audit/audit_log.h"
 #include "tests/unit/support/sweep_scene.h"
 
-static void creates_job_runs_and_cells_with_their_audit_row(void **state)
+static void creates_runs_cells_a_job_and_an_audit_row(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -201,6 +201,7 @@ static void fingerprints_are_digests_of_the_canonical_document(void **state)
     assert_ok(ledger,
               run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &runs, &count, &ledger->error));
     assert_int_equal(count, 2);
+    /* The second fingerprint was ignored, because the runs had one. */
     assert_string_equal(runs[0].fingerprint_document, "{\"a\":2,\"b\":1}");
     assert_string_equal(runs[0].fingerprint, runs[1].fingerprint);
     assert_int_equal(strlen(runs[0].fingerprint), 64);
@@ -285,40 +286,40 @@ static void a_correction_points_at_the_run_it_replaces(void **state)
                                  .cell_count = 1,
                                  .repetitions = 1,
                                  .arguments_digest = "" };
-    struct sweep_row second;
-    struct run_row *before, *after, *earlier;
+    struct sweep_row new_sweep;
+    struct run_row *old_run, *new_run, *reread;
     struct scene correcting = { .deployment = scene.deployment };
     size_t count;
 
     attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
-    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &before, &count,
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &old_run, &count,
                                &ledger->error));
-    assert_string_equal(before[0].corrects, "");
-    assert_string_equal(before[0].corrected_by, "");
-    snprintf(correction.run_id, sizeof correction.run_id, "%s", before[0].id);
-    assert_ok(ledger, sweep_create(ledger->store, &order, 20, &change, &second, &ledger->error));
+    assert_string_equal(old_run[0].corrects, "");
+    assert_string_equal(old_run[0].corrected_by, "");
+    snprintf(correction.run_id, sizeof correction.run_id, "%s", old_run[0].id);
+    assert_ok(ledger, sweep_create(ledger->store, &order, 20, &change, &new_sweep, &ledger->error));
     assert_ok(ledger,
-              run_list(ledger->store, NULL, second.id, 0, 10, &after, &count, &ledger->error));
-    assert_string_equal(after[0].corrects, before[0].id);
-    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
+              run_list(ledger->store, NULL, new_sweep.id, 0, 10, &new_run, &count, &ledger->error));
+    assert_string_equal(new_run[0].corrects, old_run[0].id);
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &reread, &count,
                                &ledger->error));
-    assert_string_equal(earlier[0].corrected_by, ""); /* the new run has measured nothing yet */
-    run_rows_free(earlier, 1);
+    assert_string_equal(reread[0].corrected_by, ""); /* the new run has measured nothing yet */
+    run_rows_free(reread, 1);
     assert_ok(ledger,
               job_finish(ledger->store, &scene.claim,
                          &(struct job_ending){ .state = JOB_COMPLETED }, 390, &ledger->error));
-    correcting.sweep = second;
+    correcting.sweep = new_sweep;
     correcting.claim = ledger_claim(ledger, "me", 400, 1000);
     assert_ok(ledger,
-              sweep_begin(ledger->store, &correcting.claim, second.id, 410, &ledger->error));
+              sweep_begin(ledger->store, &correcting.claim, new_sweep.id, 410, &ledger->error));
     read_cells(ledger, &correcting);
     attempt_and_end(ledger, &correcting, 0, CELL_MEASURED);
-    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &earlier, &count,
+    assert_ok(ledger, run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &reread, &count,
                                &ledger->error));
-    assert_string_equal(earlier[0].corrected_by, after[0].id);
-    run_rows_free(before, 1);
-    run_rows_free(after, 1);
-    run_rows_free(earlier, 1);
+    assert_string_equal(reread[0].corrected_by, new_run[0].id);
+    run_rows_free(old_run, 1);
+    run_rows_free(new_run, 1);
+    run_rows_free(reread, 1);
     end(&correcting);
     end(&scene);
 }
@@ -344,7 +345,8 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
     end(&scene);
 }
 
-/* An earlier version left this state if it was killed after it ended the sweep, before the job. */
+/* An earlier version left this state if it was killed after it ended the sweep, and before it ended
+ * the job. */
 static void a_sweep_that_has_ended_is_not_changed(void **state)
 {
     struct ledger *ledger = *state;
@@ -397,7 +399,7 @@ static void a_sweep_and_its_job_end_together_or_not_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(creates_job_runs_and_cells_with_their_audit_row),
+        cmocka_unit_test(creates_runs_cells_a_job_and_an_audit_row),
         cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
         cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),
         cmocka_unit_test(refuses_cells_that_do_not_match_the_repetitions),

@@ -51,30 +51,31 @@ static void a_counter_with_equal_steps_costs_a_byte_a_step(void **state)
     assert_true(round_trip(values, LIMIT, &chained) < LIMIT + 10);
 }
 
-static void every_number_comes_back_bit_by_bit(void **state)
+static void unusual_values_come_back_bit_by_bit(void **state)
 {
-    const double odd[] = { 0,
-                           -0.0,
-                           NAN,
-                           INFINITY,
-                           -INFINITY,
-                           9007199254740993.0,
-                           1e300,
-                           -5e-324,
-                           9007199254740991.0,
-                           -9007199254740991.0,
-                           0.1,
-                           9007199254740991.0,
-                           3,
-                           3,
-                           3,
-                           -7 };
+    const double unusual[] = { 0,
+                               -0.0,
+                               NAN,
+                               INFINITY,
+                               -INFINITY,
+                               9007199254740993.0,
+                               1e300,
+                               -5e-324,
+                               9007199254740991.0,
+                               -9007199254740991.0,
+                               0.1,
+                               9007199254740991.0,
+                               3,
+                               3,
+                               3,
+                               -7 };
 
     (void)state;
-    round_trip(odd, sizeof odd / sizeof *odd, &chained);
-    round_trip(odd, sizeof odd / sizeof *odd, &(struct prediction){ 0 });
-    round_trip(odd + 8, 2, &chained); /* both are whole, but their difference is not below 2^53 */
-    round_trip(odd, 0, &chained);
+    round_trip(unusual, sizeof unusual / sizeof *unusual, &chained);
+    round_trip(unusual, sizeof unusual / sizeof *unusual, &(struct prediction){ 0 });
+    /* Both are whole, but their difference is not below 2^53. */
+    round_trip(unusual + 8, 2, &chained);
+    round_trip(unusual, 0, &chained);
 }
 
 static void random_columns_come_back(void **state)
@@ -127,7 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_column_that_is_predicted_costs_one_byte),
         cmocka_unit_test(a_counter_with_equal_steps_costs_a_byte_a_step),
-        cmocka_unit_test(every_number_comes_back_bit_by_bit),
+        cmocka_unit_test(unusual_values_come_back_bit_by_bit),
         cmocka_unit_test(random_columns_come_back),
         cmocka_unit_test(damaged_bytes_are_refused_or_read_within_bounds),
     };

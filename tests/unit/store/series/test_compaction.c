@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolling up: whatever is rolled up, and whenever, the answers equal those of the scrapes
- * themselves. */
+/* Rolling up: unless the clock is set back, the answers equal those of the scrapes themselves,
+ * whatever is rolled up, and whenever. */
 #include <math.h>
 
 #include "base/core/random.h"
@@ -98,7 +98,7 @@ static void a_gauge_keeps_its_extremes(void **state)
     free(series.points);
 }
 
-static void values_that_are_not_numbers_are_skipped(void **state)
+static void values_that_are_not_finite_are_skipped(void **state)
 {
     struct ledger *ledger = *state;
     static const double values[] = { NAN, 5, INFINITY, 7, -INFINITY };
@@ -144,7 +144,7 @@ static void add_up(struct ledger *ledger, enum scrape_level level, double *scrap
 }
 
 /* At SCRAPE_RAW, a growth of 10 may be missing: growth is known only between neighbours in time,
- * and later scrapes may lie between two former neighbours. */
+ * and scrapes that are stored later may lie between two former neighbours. */
 static void assert_adds_up(struct ledger *ledger, double expected_scrapes, double expected_growth)
 {
     for (int level = 0; level < SCRAPE_LEVELS; level++) {
@@ -229,7 +229,6 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
     }
 }
 
-/* What was rolled up far ahead does not disturb what follows after the clock was corrected. */
 static void a_clock_that_was_far_ahead_does_not_disturb_later_scrapes(void **state)
 {
     struct ledger *ledger = *state;
@@ -596,7 +595,7 @@ int main(void)
         cmocka_unit_test(counts_growth_over_a_restart_of_the_server),
         cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
         cmocka_unit_test(a_gauge_keeps_its_extremes),
-        cmocka_unit_test(values_that_are_not_numbers_are_skipped),
+        cmocka_unit_test(values_that_are_not_finite_are_skipped),
         cmocka_unit_test(an_hour_that_has_just_ended_waits_for_late_scrapes),
         cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
         cmocka_unit_test(scrapes_continue_after_the_clock_was_set_back),

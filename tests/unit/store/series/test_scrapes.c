@@ -56,7 +56,7 @@ static void reads_back_series_over_time(void **state)
     scraped_free(series, count);
 }
 
-static void the_same_series_has_the_same_id_after_a_restart(void **state)
+static void a_series_continues_after_a_restart(void **state)
 {
     struct ledger *ledger = *state;
     struct scraped *series;
@@ -77,7 +77,7 @@ static void the_same_series_has_the_same_id_after_a_restart(void **state)
     free(names);
 }
 
-static void numbers_survive_and_other_values_are_skipped(void **state)
+static void finite_values_survive_and_others_are_skipped(void **state)
 {
     struct ledger *ledger = *state;
     const double values[] = { -0.0, -7, 0.1, 9007199254740993.0, 1e300, NAN, INFINITY, -INFINITY };
@@ -104,7 +104,7 @@ static struct scrape_left_out left_out_between(struct ledger *ledger, int64_t fr
     return left_out;
 }
 
-static void counts_the_series_that_are_too_long(void **state)
+static void counts_the_series_whose_labels_are_too_long(void **state)
 {
     struct ledger *ledger = *state;
     char labels[1000];
@@ -187,9 +187,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_back_series_over_time),
-        cmocka_unit_test(the_same_series_has_the_same_id_after_a_restart),
-        cmocka_unit_test(numbers_survive_and_other_values_are_skipped),
-        cmocka_unit_test(counts_the_series_that_are_too_long),
+        cmocka_unit_test(a_series_continues_after_a_restart),
+        cmocka_unit_test(finite_values_survive_and_others_are_skipped),
+        cmocka_unit_test(counts_the_series_whose_labels_are_too_long),
         cmocka_unit_test(counts_the_new_series_beyond_the_limit),
         cmocka_unit_test(targets_remember_how_the_last_scrape_went),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit of series per deployment, and the memory that so many series need. */
+/* The limit of series per deployment, and the memory that thousands of series need. */
 #include <malloc.h>
 
 #include "base/core/random.h"
@@ -58,7 +58,7 @@ static void known_series_continue_after_a_restart_however_many_there_are(void **
     assert_int_equal(count_series(ledger, START_MS + 1000), SCRAPE_SERIES_LIMIT);
 }
 
-static void only_series_that_are_new_count_towards_the_limit(void **state)
+static void a_known_series_is_not_counted_again_towards_the_limit(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -158,7 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_series_beyond_the_limit),
         cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
-        cmocka_unit_test(only_series_that_are_new_count_towards_the_limit),
+        cmocka_unit_test(a_known_series_is_not_counted_again_towards_the_limit),
         cmocka_unit_test(a_family_of_thousands_needs_only_some_megabytes),
     };
 

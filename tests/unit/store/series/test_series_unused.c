@@ -8,8 +8,8 @@
 
 #define FIRST_MS (420 * DAY_MS) /* a block of the hourly level begins here */
 
-/* Scrapes `count` series, from x{n="FIRST"} on, whose values are their n. Returns how many were
- * over the limit. */
+/* Scrapes `count` gauges "x" with the labels n="<number>", numbered from `first` on; the value is
+ * the number. Returns how many series were over the limit. */
 static size_t scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);

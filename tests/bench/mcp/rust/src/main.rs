@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The official Rust SDK with an echo tool: peer PORT ERA
+//! The official Rust SDK with an echo tool: peer PORT legacy|modern
 use axum::serve::ListenerExt;
 use rmcp::{
     ServerHandler,
