@@ -2,8 +2,9 @@
 // ./run bench pages   64 agents call tools, with and without 50 people who load a run page with its charts (2 minutes)
 //
 // The server is pinned to core 0. Agents pause before each call, people before each page; rounds with and without
-// people alternate, so that a slow moment of the machine affects both. The p99 of the calls may be 20 % higher with
-// people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (mean pause of a person).
+// people alternate, so that a slow moment of the machine affects both. Fails if the p99 of the calls is more than 20 %
+// higher with people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (mean pause of a
+// person).
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -124,7 +125,7 @@ try {
     const { run } = await call('run_import', { text: gridFile(), name: 'study.json' });
     const begun = performance.now();
     const length = await load(`/runs/${run.id}`);
-    console.log(`the page of 156 cells with its charts: ${length} characters, ${(performance.now() - begun).toFixed(0)} ms for the first request`);
+    console.log(`the page of 156 cells with its charts: ${length} characters, ${(performance.now() - begun).toFixed(0)} ms to load it for the first time`);
     const all = { without: [], with: [], pages: [] };
     for (let i = 0; i < Number(options.rounds); i++) {
         all.without.push(...(await round(run.id, 0)).calls);

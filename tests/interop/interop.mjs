@@ -36,7 +36,7 @@ export function interop(name, program, ...args) {
             const server = await startServer(t);
             const proxy = await startProxy(t, server.port);
             const results = await converse(t, [program, ...args, proxy.url, era, model.url], {
-                busy: () => until('a call to wait', async () => (await inFlight(server)) > 0),
+                busy: () => until('a call to be in flight', async () => (await inFlight(server)) > 0),
                 quiet: () => until('the call to be given up', async () => (await inFlight(server)) === 0, NOTICED_MS),
                 cut: () => proxy.cut(),
                 restart: () => proxy.during(() => server.stop().then(() => server.start())),

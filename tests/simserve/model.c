@@ -278,7 +278,7 @@ static bool end_by_fault(struct sequence *sequence)
         stream_error(sequence);
         finish(sequence, OUTCOME_STREAM_ERROR);
     } else if (sequence_has_fault(sequence, FAULT_TRUNCATED)) {
-        stream_cut(sequence);
+        stream_end_body(sequence);
         finish(sequence, OUTCOME_TRUNCATED);
     } else {
         return false;

@@ -362,17 +362,17 @@ void stream_end(struct sequence *sequence)
         send_usage(sequence);
     if (!sequence_has_fault(sequence, FAULT_MISSING_DONE))
         send_literal(sequence, "[DONE]");
-    stream_cut(sequence);
+    stream_end_body(sequence);
 }
 
 void stream_error(struct sequence *sequence)
 {
     send_literal(sequence, ERROR_JSON);
     send_literal(sequence, "[DONE]");
-    stream_cut(sequence);
+    stream_end_body(sequence);
 }
 
-void stream_cut(struct sequence *sequence)
+void stream_end_body(struct sequence *sequence)
 {
     stream_flush(sequence);
     connection_send(sequence->connection, "0\r\n\r\n", 5);

@@ -16,6 +16,6 @@ void stream_end(struct sequence *sequence);
 /* Sends an error event and [DONE], and ends the HTTP body. */
 void stream_error(struct sequence *sequence);
 /* Ends the HTTP body without another event. */
-void stream_cut(struct sequence *sequence);
+void stream_end_body(struct sequence *sequence);
 /* Sends the bytes that were held back. */
 void stream_flush(struct sequence *sequence);

@@ -46,7 +46,7 @@ export async function freePort() {
 
 const endings = new WeakMap();
 
-// atEnd(t, step): runs the step when the test ends; the step registered last runs first, and all run even if one rejects.
+// atEnd(t, step): runs the step when the test ends; the step registered last runs first, and all run even if one fails.
 export function atEnd(t, step) {
     if (!endings.has(t)) {
         endings.set(t, []);
@@ -57,7 +57,13 @@ export function atEnd(t, step) {
 
 async function runEndings(steps) {
     const errors = [];
-    for (const step of steps) await Promise.resolve(step()).catch((error) => errors.push(error));
+    for (const step of steps) {
+        try {
+            await step();
+        } catch (error) {
+            errors.push(error);
+        }
+    }
     if (errors.length > 0) throw errors[0];
 }
 

@@ -219,7 +219,7 @@ static void errors_never_show_the_bearer(void **state)
     assert_failed(&broken, FAILURE_SEND, ERROR_INVALID);
 }
 
-static void the_advice_for_a_web_page_names_the_host_in_a_valid_url(void **state)
+static void if_a_web_page_answers_the_advice_names_the_host_in_a_valid_url(void **state)
 {
     static const char *const urls[][2] = { { "http://[::1]:9000", "http://[::1]:8000/v1" },
                                            { "http://gpu.lan:9000", "http://gpu.lan:8000/v1" },
@@ -237,7 +237,7 @@ static void the_advice_for_a_web_page_names_the_host_in_a_valid_url(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_advice_for_a_web_page_names_the_host_in_a_valid_url),
+        cmocka_unit_test(if_a_web_page_answers_the_advice_names_the_host_in_a_valid_url),
         cmocka_unit_test(ends_at_the_total_timeout),
         cmocka_unit_test(ends_when_a_stream_stalls),
         cmocka_unit_test(ends_when_no_first_byte_comes),
