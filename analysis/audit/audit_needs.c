@@ -156,7 +156,7 @@ static bool has_levels(const struct audit *audit, size_t needed,
 
     for (size_t i = 0; i < audit->evidence->cell_count && count < needed; i++) {
         double users = audit_cell_users(&audit->evidence->cells[i]);
-        bool is_new = matches(&audit->evidence->cells[i]);
+        bool is_new = !isnan(users) && matches(&audit->evidence->cells[i]);
 
         for (size_t j = 0; j < count; j++)
             is_new = is_new && fabs(seen[j] - users) > 0.5;

@@ -377,6 +377,18 @@ static void a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one
     assert_false(has(trial, "prefix_cache"));
 }
 
+static void a_first_token_sooner_for_two_users_is_found_after_a_row_without_users(void **state)
+{
+    struct trial *trial = *state;
+    const double users[] = { NAN, 1, 2 }, ttft_ms[] = { 400, 1442, 372 };
+
+    trial->evidence.cell_count = 0;
+    for (int i = 0; i < 3; i++)
+        add(trial, users[i], 4096, 3000 + i)->latency[METRIC_TTFT].p50_ms = ttft_ms[i];
+    audit(trial);
+    assert_true(has(trial, "prefix_cache"));
+}
+
 static void one_prompt_for_all_requests_is_reported_if_the_run_names_it(void **state)
 {
     struct trial *trial = *state;
@@ -470,6 +482,7 @@ int main(void)
         TEST(a_timeout_shows_in_how_long_each_burst_took),
         TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
         TEST(a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one),
+        TEST(a_first_token_sooner_for_two_users_is_found_after_a_row_without_users),
         TEST(one_prompt_for_all_requests_is_reported_if_the_run_names_it),
         TEST(tokens_locked_to_the_context_are_found_through_rounding),
         TEST(as_many_tokens_out_as_in_may_be_requested),
