@@ -167,7 +167,7 @@ static void scrape(struct scraper *scraper, const struct schedule_row *due)
 
     if (is_stopping(scraper) || (answered && store_page(scraper, due, &body, &snapshot, &problem)))
         return;
-    if (answered)
+    if (answered || problem.kind == ERROR_INTERNAL)
         log_warning("metrics of %s are not stored: %s", due->name, problem.message);
     text_copy(shown, sizeof shown,
               problem.kind == ERROR_INTERNAL ? "not stored: the log says why" : problem.message);

@@ -314,6 +314,40 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
     canned_stop(&server);
 }
 
+static bool fail_to_read_the_key(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
+                                 struct error *error)
+{
+    (void)lock, (void)out;
+    return error_set(error, ERROR_INTERNAL, "the disk is broken");
+}
+
+static void logs_why_a_scrape_failed_here(void **state)
+{
+    struct endpoint_lock lock = { .key = fail_to_read_the_key };
+    const struct access_locks locks = { &lock, asleep_find };
+    struct fixture *f = *state;
+    int64_t id, deadline = clock_utc_ms() + DEADLINE_MS;
+    char logged[1024] = "";
+    FILE *file = tmpfile();
+    int real = dup(STDERR_FILENO);
+
+    f->access.locks = &locks;
+    id = watch(f, "broken", 1, 100);
+    dup2(fileno(file), STDERR_FILENO);
+    assert_true(scraper_create(&f->access, &f->scraper, &f->error));
+    while (target_of(f, id).last_ms == 0 && clock_utc_ms() < deadline)
+        usleep(1000);
+    scraper_destroy(f->scraper); /* it uses the locks, which end with this function */
+    f->scraper = NULL;
+    dup2(real, STDERR_FILENO);
+    close(real);
+    rewind(file);
+    logged[fread(logged, 1, sizeof logged - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(target_of(f, id).last_error, "not stored: the log says why");
+    assert_non_null(strstr(logged, "metrics of broken are not stored: the disk is broken"));
+}
+
 static void is_destroyed_promptly_while_a_server_stalls(void **state)
 {
     struct fixture *f = *state;
@@ -358,6 +392,7 @@ int main(void)
             stops_scraping_a_deployment_that_is_retired_or_has_interval_zero, set_up, tear_down),
         cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(logs_why_a_scrape_failed_here, set_up, tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,
                                         tear_down),
     };
