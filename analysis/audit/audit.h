@@ -18,6 +18,7 @@ const char *finding_weight_name(enum finding_weight weight); /* "caution", "wron
 struct audit_rule;
 struct audit;
 
+/* Each value says that more could be done than the one before. */
 enum audit_use {
     RULE_NOT_APPLICABLE, /* the rule is only for imports, and the run was measured here */
     RULE_LACKS_FIGURES,  /* something that the rule needs is missing (`needs` of its row) */

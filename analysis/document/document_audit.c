@@ -4,13 +4,13 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
 
-#define LINE_SIZE 1200 /* bytes of a finding's arithmetic */
+#define ARITHMETIC_BYTES 1200 /* the most that are written of a finding's arithmetic */
 
 /* One rule's findings in several runs. */
 struct rule_findings {
-    const struct evidence *evidence; /* the run of the first finding */
-    const struct finding *first;     /* NULL: none */
-    enum finding_weight weight;      /* of the worst finding */
+    const struct finding *worst;     /* the first of the greatest weight; NULL: none */
+    const struct evidence *evidence; /* the run of `worst` */
+    enum finding_weight weight;      /* of `worst` */
     size_t cells, runs;
 };
 
@@ -37,10 +37,11 @@ static struct rule_findings gather_findings(const struct chart_runs *runs,
 
             if (finding->rule != rule)
                 continue;
-            if (out.first == NULL)
+            if (finding->weight > out.weight) {
+                out.worst = finding;
                 out.evidence = &runs->runs[r];
-            out.first = out.first == NULL ? finding : out.first;
-            out.weight = finding->weight > out.weight ? finding->weight : out.weight;
+                out.weight = finding->weight;
+            }
             count_cells(finding, is_counted, &out);
             has_any = true;
         }
@@ -58,7 +59,7 @@ static size_t count_rules(const struct chart_runs *runs, enum finding_weight wei
     return count;
 }
 
-/* Writes "132 of 156 cells, 1-2048 users: "; the ranges cover only the cells of the first finding.
+/* Writes "132 of 156 cells, 1-2048 users: "; the ranges cover only the cells of the worst finding.
  * Writes nothing if the findings name no cells. */
 static void add_place(const struct rule_findings *found, const struct chart_runs *runs,
                       struct text *out)
@@ -73,7 +74,7 @@ static void add_place(const struct rule_findings *found, const struct chart_runs
     text_addf(out, "%zu of %zu cells", found->cells, cells);
     if (found->runs > 1)
         text_addf(out, " in %zu runs", found->runs);
-    finding_write_span(found->evidence, found->first, &span);
+    finding_write_span(found->evidence, found->worst, &span);
     text_addf(out, "%s%s: ", span.length > 0 ? ", " : "", text_string(&span));
 }
 
@@ -83,12 +84,12 @@ static void write_finding(const struct rule_findings *found, const struct chart_
     TEXT_AUTO line = { 0 };
 
     add_place(found, runs, &line);
-    text_add_printable(&line, text_string(&found->first->arithmetic),
-                       found->first->arithmetic.length, LINE_SIZE);
+    text_add_printable(&line, text_string(&found->worst->arithmetic),
+                       found->worst->arithmetic.length, ARITHMETIC_BYTES);
     html_open(html, "li");
-    html_element(html, "strong", found->first->rule->title);
-    html_textf(html, " (%s). %s. ", found->first->rule->name, text_string(&line));
-    html_element(html, "em", text_string(&found->first->consequence));
+    html_element(html, "strong", found->worst->rule->title);
+    html_textf(html, " (%s). %s. ", found->worst->rule->name, text_string(&line));
+    html_element(html, "em", text_string(&found->worst->consequence));
     html_close(html, "li");
 }
 
@@ -124,6 +125,18 @@ static void write_banner(const struct chart_runs *runs, enum finding_weight weig
     html_close(html, "section");
 }
 
+/* For each rule, how it was used in the run in which it could do the most. */
+static struct findings gather_uses(const struct chart_runs *runs)
+{
+    struct findings out = { 0 };
+
+    for (size_t r = 0; r < runs->count; r++)
+        for (size_t i = 0; audit_rules[i].name != NULL; i++)
+            if (runs->findings[r].uses[i] > out.uses[i])
+                out.uses[i] = runs->findings[r].uses[i];
+    return out;
+}
+
 static size_t count_lacking(const struct findings *findings)
 {
     size_t count = 0;
@@ -150,6 +163,7 @@ static void write_uses(const struct findings *findings, struct html *html)
 void document_write_audit(const struct document_part *part, struct html *html)
 {
     const struct chart_runs *runs = &part->runs;
+    const struct findings uses = gather_uses(runs);
 
     write_banner(runs, FINDING_WRONG, html);
     write_banner(runs, FINDING_CAUTION, html);
@@ -157,9 +171,9 @@ void document_write_audit(const struct document_part *part, struct html *html)
         html_open(html, "section", { "class", "note" });
         html_open(html, "h2");
         html_textf(html, "Audit: nothing was found by the %zu rules that the figures allow",
-                   findings_applied(&runs->findings[0]));
+                   findings_applied(&uses));
         html_close(html, "h2");
         html_close(html, "section");
     }
-    write_uses(&runs->findings[0], html);
+    write_uses(&uses, html);
 }

@@ -15,6 +15,7 @@
 struct data_column {
     char name[NAME_SIZE]; /* "ttft.p50_ms" */
     size_t offset, size;  /* in struct evidence_cell; size as in struct evidence_field */
+    bool is_flag;         /* a bool, instead of a number or a text */
 };
 
 struct data_sheet {
@@ -22,58 +23,65 @@ struct data_sheet {
     size_t count;
 };
 
-static const void *member(const struct evidence_cell *cell, size_t offset)
+static const void *member(const struct evidence_cell *cell, const struct data_column *column)
 {
-    return (const char *)cell + offset;
+    return (const char *)cell + column->offset;
 }
 
-static bool is_known(const struct evidence_cell *cell, size_t offset, size_t size)
+static bool is_known(const struct evidence_cell *cell, const struct data_column *column)
 {
-    if (size > 0)
-        return *(const char *)member(cell, offset) != '\0';
-    return isfinite(*(const double *)member(cell, offset));
+    if (column->is_flag)
+        return *(const bool *)member(cell, column);
+    if (column->size > 0)
+        return *(const char *)member(cell, column) != '\0';
+    return isfinite(*(const double *)member(cell, column));
 }
 
-/* Adds the field as a column if at least one cell has it. */
+/* Adds the column, named "group.name", if at least one cell has a value in it. */
 static void add_column(struct data_sheet *sheet, const struct evidence *run, const char *group,
-                       const struct evidence_field *field, size_t base)
+                       const char *name, struct data_column column)
 {
-    struct data_column *column = &sheet->columns[sheet->count];
     bool known = false;
 
     for (size_t i = 0; i < run->cell_count && !known; i++)
-        known = is_known(&run->cells[i], base + field->offset, field->size);
+        known = is_known(&run->cells[i], &column);
     if (!known || sheet->count == COLUMNS_MAX)
         return;
-    snprintf(column->name, sizeof column->name, "%s%s%s", group, group[0] != '\0' ? "." : "",
-             field->name);
-    column->offset = base + field->offset;
-    column->size = field->size;
-    sheet->count++;
+    snprintf(column.name, sizeof column.name, "%s%s%s", group, group[0] != '\0' ? "." : "", name);
+    sheet->columns[sheet->count++] = column;
 }
 
 static void find_columns(struct data_sheet *sheet, const struct evidence *run)
 {
     for (const struct evidence_field *f = evidence_cell_fields; f->name != NULL; f++)
-        add_column(sheet, run, "", f, 0);
-    for (enum metric metric = METRIC_TTFT; metric < METRIC_COUNT; metric++)
+        add_column(sheet, run, "", f->name,
+                   (struct data_column){ .offset = f->offset, .size = f->size });
+    for (enum metric metric = METRIC_TTFT; metric < METRIC_COUNT; metric++) {
+        size_t base =
+            offsetof(struct evidence_cell, latency) + metric * sizeof(struct evidence_latency);
+
         for (const struct evidence_field *f = evidence_latency_fields; f->name != NULL; f++)
-            add_column(sheet, run, metric_name(metric), f,
-                       offsetof(struct evidence_cell, latency)
-                           + metric * sizeof(struct evidence_latency));
+            add_column(sheet, run, metric_name(metric), f->name,
+                       (struct data_column){ .offset = base + f->offset, .size = f->size });
+        for (const struct evidence_flag *f = evidence_latency_flags; f->name != NULL; f++)
+            add_column(sheet, run, metric_name(metric), f->name,
+                       (struct data_column){ .offset = base + f->offset, .is_flag = true });
+    }
 }
 
 static void add_value(const struct evidence_cell *cell, const struct data_column *column,
                       struct text *out)
 {
-    const char *string = member(cell, column->offset);
+    const char *string = member(cell, column);
 
-    if (!is_known(cell, column->offset, column->size))
+    if (column->is_flag)
+        text_add(out, is_known(cell, column) ? "true" : "false");
+    else if (!is_known(cell, column))
         text_add(out, "null");
     else if (column->size > 0)
         json_add_string(out, string, strlen(string));
     else
-        csv_write_number(*(const double *)member(cell, column->offset), out);
+        csv_write_number(*(const double *)member(cell, column), out);
 }
 
 static void add_row(const struct evidence_cell *cell, const struct data_sheet *sheet,
@@ -104,39 +112,39 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* The bytes by which the text after `from` grows when `<`, `>` and `&` are escaped in a script
- * element. */
-static size_t growth(const struct text *data, size_t from)
+/* Takes from *room the bytes by which the text after `from` grows when `<`, `>` and `&` are escaped
+ * in a script element. */
+static void take_growth(const struct text *data, size_t from, size_t *room)
 {
     size_t more = 0;
 
     for (size_t i = from; i < data->length; i++)
         if (data->data[i] == '<' || data->data[i] == '>' || data->data[i] == '&')
             more += strlen("\\u003c") - 1;
-    return more;
+    *room -= more < *room ? more : *room;
 }
 
-/* Cells that do not fit are omitted: "cells_missing" counts them. */
-static void add_run(const struct evidence *run, size_t limit, struct text *out)
+/* Facts, columns and cells that do not fit are omitted; "cells_missing" counts these cells. */
+static void add_run(const struct evidence *run, size_t *room, struct text *out)
 {
     struct data_sheet sheet = { .count = 0 };
-    size_t i = 0;
+    size_t from = out->length, i = 0;
 
-    find_columns(&sheet, run);
     text_add(out, "{\"id\":");
     json_add_string(out, run->id, strlen(run->id));
     text_add_char(out, ',');
-    if (out->length < limit)
+    if (out->length < *room) {
+        find_columns(&sheet, run);
         add_facts(run, out);
+    }
     add_columns(&sheet, out);
     text_add(out, "\"cells\":[");
-    for (; i < run->cell_count && out->length < limit; i++) {
-        size_t from = out->length, more;
-
+    take_growth(out, from, room);
+    for (; i < run->cell_count && out->length < *room; i++) {
+        from = out->length;
         text_add(out, i > 0 ? ",\n" : "\n");
         add_row(&run->cells[i], &sheet, out);
-        more = growth(out, from);
-        limit -= more < limit ? more : limit;
+        take_growth(out, from, room);
     }
     text_addf(out, "],\"cells_missing\":%zu}", run->cell_count - i);
 }
@@ -150,7 +158,7 @@ void document_write_data(const struct document *document, size_t limit, struct h
     for (size_t p = 0; p < document->part_count; p++)
         for (size_t r = 0; r < document->parts[p].runs.count; r++) {
             text_add(&data, data.data[data.length - 1] == '}' ? ",\n" : "");
-            add_run(&document->parts[p].runs.runs[r], room, &data);
+            add_run(&document->parts[p].runs.runs[r], &room, &data);
         }
     text_add(&data, "]}");
     html_json(html, "data", text_string(&data));

@@ -276,15 +276,12 @@ static void read_fields(const struct evidence_field *fields, const json_t *json,
     }
 }
 
-/* The flags for percentiles that are lower bounds. */
-static const struct flag {
-    const char *name;
-    size_t offset;
-} flags[] = {
+const struct evidence_flag evidence_latency_flags[] = {
     { "p50_at_least", offsetof(struct evidence_latency, p50_at_least) },
     { "p90_at_least", offsetof(struct evidence_latency, p90_at_least) },
     { "p95_at_least", offsetof(struct evidence_latency, p95_at_least) },
     { "p99_at_least", offsetof(struct evidence_latency, p99_at_least) },
+    { 0 },
 };
 
 static void write_latency(const struct evidence_cell *cell, enum metric metric, json_t *out)
@@ -292,9 +289,9 @@ static void write_latency(const struct evidence_cell *cell, enum metric metric, 
     json_t *json = json_object();
 
     write_fields(evidence_latency_fields, &cell->latency[metric], json);
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (*((const bool *)&cell->latency[metric] + flags[i].offset))
-            json_object_set_new(json, flags[i].name, json_true());
+    for (const struct evidence_flag *f = evidence_latency_flags; f->name != NULL; f++)
+        if (*((const bool *)&cell->latency[metric] + f->offset))
+            json_object_set_new(json, f->name, json_true());
     if (json_object_size(json) > 0)
         json_object_set_new(out, metric_name(metric), json);
     else
@@ -335,9 +332,8 @@ void evidence_cell_read(const json_t *json, struct evidence_cell *out)
         const json_t *latency = json_object_get(json, metric_name(i));
 
         read_fields(evidence_latency_fields, latency, &out->latency[i]);
-        for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
-            *((bool *)&out->latency[i] + flags[f].offset) =
-                json_get_boolean(latency, flags[f].name, false);
+        for (const struct evidence_flag *f = evidence_latency_flags; f->name != NULL; f++)
+            *((bool *)&out->latency[i] + f->offset) = json_get_boolean(latency, f->name, false);
     }
     out->client_limited = json_get_boolean(json, "client_limited", false);
     out->contaminated = json_get_boolean(json, "contaminated", false);

@@ -160,6 +160,13 @@ extern const struct evidence_field evidence_cell_fields[];    /* in struct evide
 extern const struct evidence_field evidence_latency_fields[]; /* in struct evidence_latency */
 extern const struct evidence_field evidence_fact_fields[];    /* in struct evidence_facts */
 
+/* One row per flag of a percentile that is a lower bound; ends with a NULL name. */
+struct evidence_flag {
+    const char *name; /* its name in the JSON, where it is written only if it is true */
+    size_t offset;    /* of a bool in struct evidence_latency */
+};
+extern const struct evidence_flag evidence_latency_flags[];
+
 /* These write known values only. New references. */
 json_t *evidence_cell_json(const struct evidence_cell *cell);
 json_t *evidence_facts_json(const struct evidence_facts *facts);

@@ -117,6 +117,8 @@ static void has_the_data_of(const struct evidence *evidence, const json_t *run)
 
             if (json_is_number(value))
                 assert_true(json_number_value(value) == json_number_value(expected));
+            else if (json_is_boolean(value))
+                assert_int_equal(json_is_true(value), json_is_true(expected));
             else if (json_is_null(value))
                 assert_null(expected);
         }
@@ -214,6 +216,21 @@ static void documents_of_made_runs_are_sound(void **state)
     }
 }
 
+static void the_data_says_which_percentiles_are_lower_bounds(void **state)
+{
+    EVIDENCE_AUTO evidence;
+    TEXT_AUTO document = { 0 };
+
+    (void)state;
+    shaped_run(&small, &evidence);
+    evidence.cells[2].latency[METRIC_TTFT].p99_at_least = true;
+    write_document(&evidence, 1, &document);
+    document_is_sound("a lower bound", &document, &evidence);
+    json_auto_t *data = data_of(&document);
+    FREE_AUTO char *written = json_write(data);
+    assert_non_null(strstr(written, "\"ttft.p99_ms\",\"ttft.max_ms\",\"ttft.p99_at_least\""));
+}
+
 static void check_file(const char *name, const struct text *bytes)
 {
     const struct import_file file = { .bytes = bytes->data, .length = bytes->length };
@@ -253,6 +270,24 @@ static void a_document_of_repetitions_has_a_column_for_them(void **state)
     assert_non_null(strstr(document.data, ">Repetition</th>"));
     assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
     for (size_t i = 0; i < 3; i++)
+        evidence_finish(&runs[i]);
+}
+
+static void a_document_of_40_large_runs_is_bounded(void **state)
+{
+    static const struct shape_of_run large = {
+        "large", ARABIC_NAME, 24, 25, ALL(EVIDENCE_MEASURED), "", 1
+    };
+    struct evidence runs[40];
+    TEXT_AUTO document = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++)
+        shaped_run(&large, &runs[i]);
+    write_document(runs, 40, &document);
+    html_is_sound("40 runs", &document);
+    assert_in_range(document.length, 1, DOCUMENT_BYTES_MAX);
+    for (size_t i = 0; i < 40; i++)
         evidence_finish(&runs[i]);
 }
 
@@ -398,6 +433,36 @@ static void findings_of_one_rule_count_a_run_and_each_of_its_cells_once(void **s
     evidence_finish(&run);
 }
 
+static void of_several_runs_the_worst_finding_and_every_applied_rule_are_shown(void **state)
+{
+    size_t cell = 0;
+    struct finding
+        mild = { .rule = audit_rules, .weight = FINDING_CAUTION, .cells = &cell, .cell_count = 1 },
+        grave = { .rule = audit_rules, .weight = FINDING_WRONG, .cells = &cell, .cell_count = 1 };
+    struct findings findings[2] = { { .at = &mild, .count = 1 }, { .at = &grave, .count = 1 } };
+    struct evidence runs[2];
+    const struct document_part part = { .runs = { runs, 2, findings } };
+    TEXT_AUTO out = { 0 };
+    struct html html = { .out = &out };
+
+    (void)state;
+    findings[0].uses[0] = RULE_LACKS_FIGURES;
+    findings[1].uses[0] = RULE_APPLIED;
+    text_add(&mild.arithmetic, "the mild one");
+    text_add(&grave.arithmetic, "the grave one");
+    for (size_t i = 0; i < 2; i++)
+        shaped_run(&small, &runs[i]);
+    document_write_audit(&part, &html);
+    html_finish(&html);
+    assert_non_null(strstr(out.data, "the grave one"));
+    assert_null(strstr(out.data, "the mild one"));
+    assert_non_null(strstr(out.data, "Audit rules applied: 1; not applied for lack of figures: 0"));
+    for (size_t i = 0; i < 2; i++)
+        evidence_finish(&runs[i]);
+    text_finish(&mild.arithmetic);
+    text_finish(&grave.arithmetic);
+}
+
 static void cells_of_a_comparison_that_do_not_fit_are_counted(void **state)
 {
     struct compared_cell cells[5] = { 0 };
@@ -433,12 +498,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_of_one_rule_count_a_run_and_each_of_its_cells_once),
+        cmocka_unit_test(of_several_runs_the_worst_finding_and_every_applied_rule_are_shown),
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
         cmocka_unit_test(rows_without_a_context_are_not_separated),
         cmocka_unit_test(documents_of_every_listed_shape_are_sound),
         cmocka_unit_test(documents_of_made_runs_are_sound),
+        cmocka_unit_test(the_data_says_which_percentiles_are_lower_bounds),
         cmocka_unit_test(documents_of_published_results_are_sound),
         cmocka_unit_test(a_document_of_repetitions_has_a_column_for_them),
+        cmocka_unit_test(a_document_of_40_large_runs_is_bounded),
         cmocka_unit_test(foreign_text_is_never_markup),
         cmocka_unit_test(the_policy_is_strict_and_has_the_hash_of_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),
