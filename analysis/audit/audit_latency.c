@@ -24,10 +24,16 @@
 
 /* ---- Timeouts ---- */
 
+/* Requests per user; without their number, as many as the rate and the duration give. */
 static double cell_rounds(const struct evidence_cell *cell)
 {
-    return (isnan(audit_cell_requests(cell)) ? cell->succeeded : audit_cell_requests(cell))
-           / audit_cell_users(cell);
+    double requests = audit_cell_requests(cell);
+
+    if (isnan(requests))
+        requests = cell->succeeded;
+    if (isnan(requests))
+        requests = cell->request_throughput * cell->duration_s;
+    return requests / audit_cell_users(cell);
 }
 
 /* How long a burst took, which is as long as its slowest request took: the duration reported, or

@@ -270,8 +270,8 @@ static void check_copy(struct audit *audit, const struct evidence *other)
         audit_finding_add_cell(finding, copies[i]);
     text_addf(
         &finding->arithmetic,
-        "%zu of %zu cells have the request rate and mean latency of a cell of %s (%s), to the last "
-        "digit",
+        "%zu of %zu cells have the request rate and, if known, the mean latency of a cell of %s "
+        "(%s), to the last digit",
         count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
              "One measurement under two names: at most one of them is right. Do not compare "

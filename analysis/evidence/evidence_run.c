@@ -62,7 +62,8 @@ static void read_measurement(const struct measurement *from, struct evidence_cel
     out->duration_s = from->window_s;
     out->input_tokens = (double)from->input_tokens;
     out->output_tokens = (double)from->output_tokens;
-    out->cached_tokens = (double)from->cached_tokens;
+    if (from->cached_told > 0)
+        out->cached_tokens = (double)from->cached_tokens;
     out->input_tokens_mean = from->input_tokens_mean;
     out->output_tokens_mean = from->output_tokens_mean;
     out->request_throughput = from->request_throughput;

@@ -345,6 +345,22 @@ static void a_timeout_shows_in_how_long_each_burst_took(void **state)
     assert_int_equal(trial->findings.count, 2); /* low_success is found, too */
 }
 
+static void
+windows_of_the_same_length_are_no_timeout_if_their_rates_show_many_requests(void **state)
+{
+    struct trial *trial = *state;
+
+    for (int i = 0; i < 3; i++) {
+        struct evidence_cell *cell = add(trial, 32 << i, 128, 2000);
+
+        cell->attempted = cell->succeeded = cell->failed = cell->requests_asked = NAN;
+        cell->success_rate = 0.98;
+        cell->duration_s = 60.2;
+    }
+    audit(trial);
+    assert_false(has(trial, "censored_tail"));
+}
+
 static void a_burst_is_found_even_if_only_completed_requests_are_reported(void **state)
 {
     struct trial *trial = *state;
@@ -480,6 +496,7 @@ int main(void)
         TEST(the_failure_shown_has_the_shortest_context_and_the_fewest_users),
         TEST(cells_in_which_all_requests_failed_are_reported),
         TEST(a_timeout_shows_in_how_long_each_burst_took),
+        TEST(windows_of_the_same_length_are_no_timeout_if_their_rates_show_many_requests),
         TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
         TEST(a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one),
         TEST(a_first_token_sooner_for_two_users_is_found_after_a_row_without_users),

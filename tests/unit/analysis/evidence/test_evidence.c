@@ -88,6 +88,21 @@ static void evidence_of_our_own_run_has_its_rates_and_corrections(void **state)
     assert_true(evidence.cells[0].request_rate_asked == 2.5);
 }
 
+static void cached_tokens_are_known_only_if_a_usage_reports_them(void **state)
+{
+    struct run_row run = own_run("{}");
+    struct cells cells = { 0 };
+    EVIDENCE_AUTO evidence;
+
+    (void)state;
+    cell_measured(&cells, 1, 128, 200, 1000);
+    cell_measured(&cells, 4, 128, 200, 1000)->measurement.cached_told = 3;
+    evidence_of_run(&run, cells.rows, cells.count, &evidence);
+    free(run.fingerprint_document);
+    assert_true(isnan(evidence.cells[0].cached_tokens));
+    assert_true(evidence.cells[1].cached_tokens == 0);
+}
+
 static void a_cell_without_requests_has_no_figures(void **state)
 {
     struct run_row run = own_run("{}");
@@ -179,6 +194,7 @@ int main(void)
         cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
         cmocka_unit_test(evidence_of_our_own_run_has_what_it_measured),
         cmocka_unit_test(evidence_of_our_own_run_has_its_rates_and_corrections),
+        cmocka_unit_test(cached_tokens_are_known_only_if_a_usage_reports_them),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
         cmocka_unit_test(json_gives_back_what_is_known_and_no_more),
         cmocka_unit_test(json_of_facts_gives_back_what_is_known),
