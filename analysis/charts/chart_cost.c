@@ -29,6 +29,7 @@ struct cost {
     /* The row of the grid that is shown for each deployment: the one with the most measured loads.
      * NaN: not known. */
     double rows[CHART_PRICES_MAX];
+    bool by_output[CHART_PRICES_MAX]; /* the row is an output length, not a context */
     struct scale x, y;
     struct scale_range limits, costs;
 };
@@ -49,6 +50,7 @@ static void find_offers(struct cost *cost, size_t i)
     chart_grid_init(&grid, &price->runs);
     row = chart_grid_fullest_row(&grid);
     cost->rows[i] = grid.row_count > 0 ? grid.rows[row] : NAN;
+    cost->by_output[i] = grid.by_output;
     cost->offers[i] = memory_zeroed(grid.load_count + 1, sizeof **cost->offers);
     for (size_t load = 0; load < grid.load_count; load++) {
         const struct chart_point *point = chart_grid_at(&grid, row, load);
@@ -176,10 +178,15 @@ static void draw(struct cost *cost, double top)
     chart_names_write(drawing, with_right_axis, "", labels, cost->count, room);
 }
 
+static const char *row_kind(const struct cost *cost, size_t i)
+{
+    return cost->by_output[i] ? "output" : "context";
+}
+
 static bool have_same_row(const struct cost *cost)
 {
     for (size_t i = 1; i < cost->count; i++)
-        if (!(cost->rows[i] == cost->rows[0]))
+        if (!(cost->rows[i] == cost->rows[0]) || cost->by_output[i] != cost->by_output[0])
             return false;
     return true;
 }
@@ -193,7 +200,8 @@ static void describe_price(const struct cost *cost, size_t i, bool with_row, str
 
     font_fit(price->name, text_kind_size(TEXT_SUBTITLE), text_kind_weight(TEXT_SUBTITLE),
              SUBTITLE_NAME_ROOM, &name);
-    chart_part(parts, "%s%s%s: $%s/h (%s%s%s)", text_string(&name), with_row ? ", context " : "",
+    chart_part(parts, "%s%s%s%s%s: $%s/h (%s%s%s)", text_string(&name), with_row ? ", " : "",
+               with_row ? row_kind(cost, i) : "", with_row ? " " : "",
                with_row ? chart_row_name(cost->rows[i], row) : "",
                scale_money(price->usd_per_hour, number), price->source,
                price->date[0] != '\0' ? ", " : "", price->date);
@@ -207,7 +215,7 @@ static void describe(const struct cost *cost, struct text *parts)
         describe_price(cost, i, !have_same_row(cost), parts);
     chart_part(parts, "the cheapest load that meets the limit");
     if (cost->count > 0 && have_same_row(cost))
-        chart_part(parts, "context %s", chart_row_name(cost->rows[0], number));
+        chart_part(parts, "%s %s", row_kind(cost, 0), chart_row_name(cost->rows[0], number));
 }
 
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out)

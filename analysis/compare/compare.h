@@ -174,6 +174,9 @@ enum verdict compare_verdict(const struct estimate *estimate, double p, bool hig
 /* Whether the list, which ends with NULL or is NULL, has the name. */
 bool compare_is_named(const char *const *names, const char *name);
 
+#define COMPARE_NUMBER_SIZE 32
+/* Writes the number to `out`, "?" for NaN; returns `out`. */
+const char *compare_number(double value, char out[COMPARE_NUMBER_SIZE]);
 /* Writes a table of ratios for each output length and request rate, with a row per number of users
  * and a column per context, at most 100 characters wide. A table of more than 1000 ratios is
  * replaced by a sentence, and so are more than 100 tables. */

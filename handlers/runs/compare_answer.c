@@ -381,12 +381,16 @@ static void describe_remedy(const struct comparison *comparison, bool unknown, s
 /* Adds the start of a line: "- 4 users, context 128: not every run has it, run_...". */
 static void describe_cell(const struct compared_cell *cell, enum left_out why, struct text *out)
 {
+    char load[COMPARE_NUMBER_SIZE], context[COMPARE_NUMBER_SIZE];
+
     if (isnan(cell->request_rate))
-        text_addf(out, "- %.6g user%s", cell->users, cell->users == 1 ? "" : "s");
+        text_addf(out, "- %s user%s", compare_number(cell->users, load),
+                  cell->users == 1 ? "" : "s");
     else
         text_addf(out, "- %.6g requests/s", cell->request_rate);
-    text_addf(out, ", context %.6g: %s%s%s", cell->input_length, left_out_help(why),
-              cell->run == NULL ? "" : ", ", cell->run == NULL ? "" : cell->run);
+    text_addf(out, ", context %s: %s%s%s", compare_number(cell->input_length, context),
+              left_out_help(why), cell->run == NULL ? "" : ", ",
+              cell->run == NULL ? "" : cell->run);
     if (cell->rule != NULL)
         text_addf(out, ", %s", cell->rule);
 }

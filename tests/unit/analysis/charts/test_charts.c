@@ -354,6 +354,26 @@ static void names_take_no_more_room_than_they_need(void **state)
     }
 }
 
+static void the_cost_of_runs_at_one_context_names_the_output_length(void **state)
+{
+    static const struct shape_of_run shape = { "", "m", 5, 2, ALL(EVIDENCE_MEASURED), "", 1 };
+    EVIDENCE_AUTO evidence;
+    const struct chart_runs runs = { &evidence, 1, NULL };
+    CHART_AUTO chart = { 0 };
+    TEXT_AUTO svg = { 0 };
+
+    (void)state;
+    shaped_run(&shape, &evidence);
+    for (size_t i = 0; i < evidence.cell_count; i++) {
+        evidence.cells[i].output_tokens_asked = evidence.cells[i].input_length;
+        evidence.cells[i].input_length = 512;
+    }
+    draw_cost(&runs, &chart);
+    svg_write(&chart.drawing, SVG_CLASSES, &svg);
+    assert_non_null(strstr(svg.data, "output 128"));
+    assert_null(strstr(svg.data, "context"));
+}
+
 /* A square stays on its axis, however large the ratio is. */
 static void a_large_ratio_is_not_drawn_beyond_the_axis(void **state)
 {
@@ -505,6 +525,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(failures_do_not_touch_the_figures),
         cmocka_unit_test(a_limit_crosses_no_failure),
         cmocka_unit_test(names_take_no_more_room_than_they_need),
+        cmocka_unit_test(the_cost_of_runs_at_one_context_names_the_output_length),
         cmocka_unit_test(a_large_ratio_is_not_drawn_beyond_the_axis),
         cmocka_unit_test(charts_of_repetitions_are_sound),
         cmocka_unit_test(charts_of_short_and_long_histories_are_sound),

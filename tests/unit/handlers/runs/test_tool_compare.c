@@ -397,12 +397,34 @@ static void imports_of_the_same_file_are_refused_as_two_runs(void **state)
                   "come from the same file");
 }
 
+#define EVERY_FACT_ACCEPTED                                                                        \
+    ",\"accept_unknown\":[\"model\",\"model_revision\",\"engine\",\"engine_version\","             \
+    "\"flags\",\"hardware\",\"chips\",\"region\",\"limits\",\"workload\",\"input_unit\","          \
+    "\"output_length\"]"
+
+static void a_row_without_users_is_left_out_in_words(void **state)
+{
+    struct world *world = *state;
+    json_auto_t *first = world_ok(world, "run_import",
+                                  "{\"text\":\"concurrency,context_len,success_rate,avg_latency_s,"
+                                  "req_per_sec\\n1,64,1.0,0.5,2.0\\n,,1.0,0.25,4.0\\n\"}");
+    json_auto_t *second = world_ok(world, "run_import",
+                                   "{\"text\":\"concurrency,context_len,success_rate,avg_latency_s,"
+                                   "req_per_sec\\n1,64,1.0,0.4,2.5\\n\"}");
+
+    json_decref(compare_with(world, json_get_text(json_object_get(first, "run"), "id", ""),
+                             json_get_text(json_object_get(second, "run"), "id", ""),
+                             EVERY_FACT_ACCEPTED));
+    world_says(world, "\n- ? users, context ?: ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
         cmocka_unit_test(a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does),
         cmocka_unit_test(stated_flags_are_facts_like_others),
+        cmocka_unit_test(a_row_without_users_is_left_out_in_words),
         cmocka_unit_test(cells_that_the_audit_finds_wrong_are_skipped),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
