@@ -91,7 +91,7 @@ static bool has_password(const char *url)
     if (authority == NULL)
         return false;
     authority += 3;
-    length = strcspn(authority, "@/?#");
+    length = strcspn(authority, "@/"); /* as libpq does */
     user = strcspn(authority, ":");
     return authority[length] == '@' && user < length;
 }

@@ -263,7 +263,8 @@ static void a_password_is_read_from_the_environment_only(void **state)
 {
     static const struct setting private[] = { { "store", SETTING_PRIVATE, "", 0, 0,
                                                 offsetof(struct settings, store), "a URL" } };
-    char program[] = "opsbrain", flag[] = "--store=db://user:hunter2@host/name";
+    char program[] = "opsbrain", flag[] = "--store=db://user:hunter2@host/name",
+         unusual[] = "--store=db://user:hunter#2?@host/name";
     char *argv[] = { program, flag };
     struct settings settings;
     struct error error;
@@ -273,6 +274,8 @@ static void a_password_is_read_from_the_environment_only(void **state)
     assert_string_equal(error.message,
                         "--store has a password, which every user of this machine could read on "
                         "the command line: set the environment variable OPSBRAIN_STORE instead");
+    argv[1] = unusual; /* libpq takes everything before the @ for the user and the password */
+    assert_false(config_read(private, 1, 2, argv, &settings, &error));
     setenv("OPSBRAIN_STORE", "db://user:hunter2@host/name", 1);
     assert_true(config_read(private, 1, 1, argv, &settings, &error));
     assert_string_equal(settings.store, "db://user:hunter2@host/name");
