@@ -170,6 +170,21 @@ static void add_word(struct text *out, const char *word, size_t length)
     text_add(out, at);
 }
 
+/* The length of the word at the beginning of the text. The user part of a URL belongs to the word
+ * although it may contain separators, such as the comma of a password. */
+static size_t word_length(const char *text, const char *separators)
+{
+    size_t length = strcspn(text, separators);
+    const char *scheme = memmem(text, length, "://", 3);
+    const char *authority = scheme == NULL ? NULL : scheme + 3;
+
+    for (size_t i = 0; authority != NULL && strchr(" \t\r\n\"`<>[]{}/?#", authority[i]) == NULL;
+         i++)
+        if (authority[i] == '@' && authority + i >= text + length)
+            length = (size_t)(authority + i + 1 - text);
+    return length;
+}
+
 void credential_add_masked(struct text *out, const char *text)
 {
     static const char separators[] = " \t\r\n\"'`,;=()<>[]{}";
@@ -181,7 +196,7 @@ void credential_add_masked(struct text *out, const char *text)
     add_without_credentials(&hidden, text_string(&printable));
     for (text = text_string(&hidden); *text != '\0';) {
         size_t gap = strspn(text, separators);
-        size_t word = strcspn(text + gap, separators);
+        size_t word = word_length(text + gap, separators);
 
         text_add_bytes(out, text, gap);
         if (word > 0)

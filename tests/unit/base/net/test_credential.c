@@ -76,11 +76,33 @@ static void reports_where_the_credential_is(void **state)
     assert_int_equal(length, strlen(pem) - 3); /* to the end of the text */
 }
 
+static void hides_the_user_part_of_every_url_in_a_text(void **state)
+{
+    static const char *const texts[][2] = {
+        { "from http://user:pass@host/x, again", "from http://(hidden)@host/x, again" },
+        { "http://user:pa,s;s=(w)'rd@host/x", "http://(hidden)@host/x" },
+        { "('http://user:p/a?s@host:80/x')", "('http://(hidden)@host:80/x')" },
+        { "http://a:1/x, mail me@home, http://b@[::1]/", "http://a:1/x, mail me@home, "
+                                                         "http://(hidden)@[::1]/" },
+        { "http://a:1,http://b:2", "http://a:1,http://b:2" },
+        { "no address, @ all ://", "no address, @ all ://" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        TEXT_AUTO out = { 0 };
+
+        credential_add_masked(&out, texts[i][0]);
+        assert_string_equal(text_string(&out), texts[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_credentials_of_known_forms_anywhere_in_a_text),
         cmocka_unit_test(reports_where_the_credential_is),
+        cmocka_unit_test(hides_the_user_part_of_every_url_in_a_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
