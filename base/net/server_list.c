@@ -30,7 +30,8 @@ struct server_list {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Reads "10.0.0.0/8", "[fd00::]/8" or "::1". */
+/* Reads "10.0.0.0/8", "[fd00::]/8" or "::1". IPv4-mapped ones, "::ffff:10.0.0.0/104", are stored as
+ * IPv4. */
 static bool read_network(const char *word, struct entry *out)
 {
     char address[INET6_ADDRSTRLEN + 2] = "";
@@ -47,6 +48,12 @@ static bool read_network(const char *word, struct entry *out)
     bits = out->family == AF_INET ? 32 : 128;
     if (word[length] == '/' && !text_to_integer(word + length + 1, 0, bits, &bits))
         return false;
+    if (bits >= 96 && out->family == AF_INET6
+        && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)out->address)) {
+        out->family = AF_INET;
+        memmove(out->address, out->address + 12, 4);
+        bits -= 96;
+    }
     out->bits = (unsigned)bits;
     return true;
 }

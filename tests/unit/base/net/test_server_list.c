@@ -42,12 +42,13 @@ static void an_empty_list_allows_any_server(void **state)
 
 static void networks_and_addresses_allow_only_their_addresses(void **state)
 {
-    struct server_list *list = list_of("10.0.0.0/8, 192.168.1.5 ,[fd00:1::]/33,::1, 172.16.0.0/12");
-    static const char *const in[] = { "10.255.0.1", "192.168.1.5",    "fd00:1:7fff::1",
-                                      "::1",        "172.31.255.255", "::ffff:10.0.0.1" };
+    struct server_list *list =
+        list_of("10.0.0.0/8, 192.168.1.5 ,[fd00:1::]/33,::1, 172.16.0.0/12 ::ffff:9.8.0.0/112");
+    static const char *const in[] = { "10.255.0.1",     "192.168.1.5",     "fd00:1:7fff::1", "::1",
+                                      "172.31.255.255", "::ffff:10.0.0.1", "9.8.7.6" };
     static const char *const out[] = { "11.0.0.1",   "192.168.1.4", "fd00:1:8000::1",
                                        "::2",        "172.32.0.0",  "::ffff:11.0.0.1",
-                                       "::10.0.0.1", "127.0.0.1" };
+                                       "::10.0.0.1", "127.0.0.1",   "9.9.0.1" };
 
     (void)state;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
