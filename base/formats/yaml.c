@@ -203,14 +203,11 @@ static bool is_deeper(const struct yaml *yaml, size_t indent)
     return yaml->at < yaml->count && yaml->lines[yaml->at].indent > indent;
 }
 
-/* Reads a text of several lines: `first`, and all following lines that are indented deeper than
- * `indent`, joined by `between`. */
-static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, size_t length,
-                          char between)
+/* Reads a block text: all lines that are indented deeper than `indent`, joined by `between`. */
+static json_t *read_lines(struct yaml *yaml, size_t indent, char between)
 {
     TEXT_AUTO text = { 0 };
 
-    text_add_bytes(&text, first, length);
     for (; is_deeper(yaml, indent); yaml->at++) {
         if (text.length > 0)
             text_add_char(&text, between);
@@ -219,20 +216,37 @@ static json_t *read_lines(struct yaml *yaml, size_t indent, const char *first, s
     return json_stringn(text_string(&text), text.length);
 }
 
+/* Reads a plain text of several lines: `first`, and all following lines that are indented deeper
+ * than `indent`, without their comments. */
+static json_t *read_plain_lines(struct yaml *yaml, size_t indent, const char *first)
+{
+    TEXT_AUTO text = { 0 };
+
+    text_add_bytes(&text, first, plain_length(first, ""));
+    for (; is_deeper(yaml, indent); yaml->at++) {
+        const char *line = yaml->lines[yaml->at].text;
+
+        while (text.length > 0 && text.data[text.length - 1] == ' ')
+            text.length--;
+        text_add_char(&text, ' ');
+        text_add_bytes(&text, line, plain_length(line, ""));
+    }
+    return make_plain(text_string(&text), text.length);
+}
+
 /* Reads the value that follows "key:" or "- " on a line of a block with this indentation. Moves to
  * the line after the value. */
 static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
 {
     const char *at = text;
     json_t *out;
-    size_t length;
 
     if (strchr("&*!%@`", *text) != NULL)
         return refuse(yaml, "anchors, aliases, tags, and plain texts that begin with %, @ or ` are "
                             "not supported");
     if (*text == '|' || *text == '>') {
         yaml->at++;
-        return read_lines(yaml, indent, "", 0, *text == '|' ? '\n' : ' ');
+        return read_lines(yaml, indent, *text == '|' ? '\n' : ' ');
     }
     if (strchr("{[\"'", *text) != NULL) {
         out = read_flow(yaml, &at);
@@ -243,10 +257,9 @@ static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
         yaml->at++;
         return out;
     }
-    length = plain_length(text, "");
     yaml->at++;
-    return is_deeper(yaml, indent) ? read_lines(yaml, indent, text, length, ' ')
-                                   : make_plain(text, length);
+    return is_deeper(yaml, indent) ? read_plain_lines(yaml, indent, text)
+                                   : make_plain(text, plain_length(text, ""));
 }
 
 static bool is_item(const struct line *line)
@@ -270,7 +283,9 @@ static size_t key_length(const char *text)
     return text[length] == ':' && strchr("?&*!{[|>", *text) == NULL ? length : 0;
 }
 
-static json_t *read_value(struct yaml *yaml, size_t indent, const char *text)
+/* Reads the value after "key:" or "-". A list may begin at the indentation of its key (`of_key`).
+ */
+static json_t *read_value(struct yaml *yaml, size_t indent, const char *text, bool of_key)
 {
     text += strspn(text, " ");
     if (!is_empty_or_comment(text))
@@ -278,7 +293,7 @@ static json_t *read_value(struct yaml *yaml, size_t indent, const char *text)
     yaml->at++;
     if (is_deeper(yaml, indent))
         return read_node(yaml, yaml->lines[yaml->at].indent);
-    if (yaml->at < yaml->count && yaml->lines[yaml->at].indent == indent
+    if (of_key && yaml->at < yaml->count && yaml->lines[yaml->at].indent == indent
         && is_item(&yaml->lines[yaml->at]))
         return read_node(yaml, indent);
     return json_null();
@@ -300,9 +315,10 @@ static json_t *read_mapping(struct yaml *yaml, size_t indent)
         key = strndup(text + quotes, length - 2 * quotes);
         if (json_object_get(out, key) != NULL)
             return refuse(yaml, "a key occurs twice");
-        value = read_value(yaml, indent, text + length + 1);
-        if (value == NULL || json_object_set_new(out, key, value) != 0)
-            return yaml->error->kind == ERROR_NONE ? refuse(yaml, "it is not UTF-8") : NULL;
+        value = read_value(yaml, indent, text + length + 1, true);
+        if (value == NULL)
+            return NULL;
+        json_object_set_new(out, key, value);
     }
     return json_incref(out);
 }
@@ -314,7 +330,7 @@ static json_t *read_item(struct yaml *yaml, size_t indent)
 
     if (is_empty_or_comment(line->text + 1) || key_length(line->text + skipped) == 0) {
         if (!(line->text[skipped] == '-' && line->text[skipped + 1] == ' '))
-            return read_value(yaml, indent, line->text + 1);
+            return read_value(yaml, indent, line->text + 1, false);
     }
     line->indent += skipped; /* what follows the dash is a block of its own */
     line->text += skipped;
@@ -384,8 +400,6 @@ static bool read_document(struct yaml *yaml, json_t **out)
         json_decref(value);
         value = refuse(yaml, "its indentation matches no line above");
     }
-    if (value == NULL && yaml->error->kind == ERROR_NONE) /* json_stringn: invalid UTF-8 */
-        refuse(yaml, "it is not UTF-8");
     if (value == NULL)
         return false;
     *out = value;
@@ -411,6 +425,10 @@ bool yaml_parse(const char *bytes, size_t length, json_t **out, struct error *er
     if (begins_like_json(bytes, length))
         return json_parse(bytes, length, out, error)
                || error_set(error, ERROR_INVALID, "it begins like JSON, but is not valid JSON");
+    if (memchr(bytes, '\0', length) != NULL)
+        return error_set(error, ERROR_INVALID, "it has a NUL byte");
+    if (!text_is_utf8(bytes, length))
+        return error_set(error, ERROR_INVALID, "it is not UTF-8");
     text = memory_zeroed(length + 1, 1);
     memcpy(text, bytes, length);
     yaml.lines = memory_zeroed(LINES_MAX, sizeof *yaml.lines);

@@ -61,6 +61,8 @@ static void the_supported_yaml_is_read(void **state)
     check_reads("a: |\n  one\n  two: three\nb: >\n  four\n",
                 "{\"a\":\"one\\ntwo: three\",\"b\":\"four\"}");
     check_reads("- - 1\n  - 2\n- 3\n", "[[\"1\",\"2\"],\"3\"]");
+    check_reads("-\n- a\n-\n  b: c\n", "[null,\"a\",{\"b\":\"c\"}]");
+    check_reads("a: x  # one\n  y # two\n  z#\n", "{\"a\":\"x y z#\"}");
     check_reads("a:\r\n- b\r\n", "{\"a\":[\"b\"]}");
     check_reads("\"a b\": c\n'd': e#f\n", "{\"a b\":\"c\",\"d\":\"e#f\"}");
     check_reads(" {\"a\": [1, null]}", "{\"a\":[1,null]}");
@@ -84,9 +86,20 @@ static void unsupported_or_invalid_yaml_is_refused_with_a_reason(void **state)
     check_refuses("a: {b: 1, b: 2}\n", "twice");
     check_refuses("just a text\n", "was expected");
     check_refuses("  a: 1\nb: 2\n", "line 2: its indentation");
-    check_refuses("a: \xff\n", "UTF-8");
+    check_refuses("a: \xff\n", "it is not UTF-8");
     check_refuses("? a\n: b\n", "was expected");
     check_refuses("{\"a\": secretsecret}", "not valid JSON");
+}
+
+static void a_nul_is_refused(void **state)
+{
+    static const char yaml[] = "a: b\0c\n";
+    json_t *value = NULL;
+    struct error error = { 0 };
+
+    (void)state;
+    assert_false(yaml_parse(yaml, sizeof yaml - 1, &value, &error));
+    assert_string_equal(error.message, "it has a NUL byte");
 }
 
 /* Lines of a kubeconfig contain credentials. */
@@ -127,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_supported_yaml_is_read),
         cmocka_unit_test(unsupported_or_invalid_yaml_is_refused_with_a_reason),
+        cmocka_unit_test(a_nul_is_refused),
         cmocka_unit_test(an_error_does_not_repeat_the_content),
         cmocka_unit_test(depth_is_bounded),
     };
