@@ -224,14 +224,14 @@ static size_t guess_saturation(const struct search_view *view, const struct brac
 static bool ask_for_saturation(const struct search_view *view, struct search_step *out)
 {
     struct bracket bracket = find_bracket(view, out->peak);
+    size_t guess = bracket.high - 1;
 
     out->saturation = bracket.high;
     if (bracket.first >= bracket.high)
         return false;
-    if (bracket.low == SEARCH_NONE)
-        return ask(out, bracket.high - 1);
-    for (size_t guess = clamp(guess_saturation(view, &bracket), bracket.first, bracket.high - 1);
-         guess >= bracket.first; guess--)
+    if (bracket.low != SEARCH_NONE)
+        guess = clamp(guess_saturation(view, &bracket), bracket.first, guess);
+    for (; guess >= bracket.first && guess != SEARCH_NONE; guess--)
         if (!is_known(view, guess))
             return ask(out, guess);
     return ask(out, bracket.first);

@@ -444,6 +444,21 @@ static void finds_what_a_full_grid_of_few_levels_finds(void **state)
         check_same(&curve, NULL, &found);
 }
 
+/* A level that an earlier process measured may be lost where the search would not have asked. */
+static void a_lost_level_below_the_only_sound_one_is_not_asked_for_again(void **state)
+{
+    struct search_level levels[] = { { 1, LEVEL_LOST, 0, NAN },
+                                     { 2, LEVEL_UNKNOWN, 0, NAN },
+                                     { 3, LEVEL_LOST, 0, NAN },
+                                     { 4, LEVEL_SOUND, 100, NAN } };
+    struct search_step step;
+
+    (void)state;
+    search_step(levels, 4, NULL, &step);
+    assert_false(step.finished);
+    assert_int_equal(step.next, 1);
+}
+
 static void search_most_grows_slowly_with_the_grid(void **state)
 {
     (void)state;
@@ -536,6 +551,7 @@ int main(void)
         cmocka_unit_test(the_load_above_one_that_barely_misses_a_limit_is_measured),
         cmocka_unit_test(gives_up_if_nothing_succeeds),
         cmocka_unit_test(finds_what_a_full_grid_of_few_levels_finds),
+        cmocka_unit_test(a_lost_level_below_the_only_sound_one_is_not_asked_for_again),
         cmocka_unit_test(search_most_grows_slowly_with_the_grid),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
         cmocka_unit_test(uses_the_saturation_share_of_the_report),
