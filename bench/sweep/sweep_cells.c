@@ -20,14 +20,16 @@
 
 /* ---- Stopping -------------------------------------------------------------------------------- */
 
-static bool is_out_of_time(struct sweep_work *work)
+static bool is_out_of_time(const struct sweep_work *work)
 {
-    if (sweep_elapsed_s(work) < work->plan.time_limit_s)
-        return false;
+    return sweep_elapsed_s(work) >= work->plan.time_limit_s;
+}
+
+static void stop_at_time_limit(struct sweep_work *work)
+{
     snprintf(work->stopped, sizeof work->stopped,
              "the time limit of %.0f s passed; sweep_resume measures the remaining cells",
              work->plan.time_limit_s);
-    return true;
 }
 
 static bool cell_is_stopped(void *context, const char *doing, double elapsed_s)
@@ -299,7 +301,7 @@ static CHECKED bool store_result(struct sweep_work *work, int64_t attempt_id,
     return true;
 }
 
-static const char *why_interrupted(const struct sweep_work *work)
+static const char *why_interrupted(struct sweep_work *work)
 {
     switch (job_run_stop(work->run)) {
     case JOB_STOP_CANCEL:
@@ -307,6 +309,8 @@ static const char *why_interrupted(const struct sweep_work *work)
     case JOB_STOP_YIELD:
         return "opsbrain was shut down";
     case JOB_STOP_NO:
+        stop_at_time_limit(work);
+        break;
     case JOB_STOP_LOST:
         break;
     }
@@ -387,11 +391,15 @@ bool sweep_cells_run(struct sweep_work *work, struct error *error)
 {
     struct cell_row *next = NULL;
 
-    while (!should_end(work)) {
+    while (!sweep_is_stopped(work) && work->stopped[0] == '\0') {
         if (!sweep_search_next(work, &next, error))
             return false;
         if (next == NULL)
             return true;
+        if (is_out_of_time(work)) {
+            stop_at_time_limit(work);
+            return true;
+        }
         if (!run_cell(work, next, error))
             return error->kind == ERROR_CANCELLED;
     }

@@ -66,7 +66,7 @@ struct bench_prompt {
     size_t length;       /* bytes of all parts */
     size_t part, offset; /* where prompt_source_read continues */
     char limits[WORKLOAD_LIMITS_SIZE];
-    char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE];
+    char head[PROMPT_HEAD_PIECES * WORKLOAD_PIECE_SIZE + 1];
 };
 
 /* Writes the body of request `index`. *out must not be copied: parts of it point into itself. */

@@ -31,6 +31,7 @@ struct rig {
     int64_t server_patience_ms;
     struct cross_check verdicts[16]; /* what monitor_end finds, attempt by attempt */
     size_t verdict_count, verdicts_given;
+    useconds_t end_us; /* how long monitor_end takes */
     int64_t context_tokens; /* the model's limit, as the sweep learns it; 0: it is not known */
     atomic_int attempts;    /* how many were begun in this process */
     atomic_int held_at;     /* the number of the attempt that waits until it is released; 0: none */
@@ -91,6 +92,7 @@ static inline void monitor_end(void *context, void *monitor, const struct cell_r
 
     assert_ptr_equal(context, monitor);
     *out = (struct cross_check){ 0 };
+    usleep(rig->end_us);
     if (result == NULL)
         return;
     if (rig->verdicts_given < rig->verdict_count)

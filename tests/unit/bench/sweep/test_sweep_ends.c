@@ -119,6 +119,22 @@ static void stops_at_its_time_limit(void **state)
     tear_down(&rig);
 }
 
+static void a_time_limit_that_passes_after_the_last_window_stops_nothing(void **state)
+{
+    struct rig rig;
+    struct sweep_row row;
+    struct job job;
+
+    set_up(&rig, state, (const char *[]){ "--ttft-ms", "5", "--step-ms", "2", NULL });
+    rig.end_us = 5000000;
+    row = start_sweep(&rig, "{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[4],"
+                            "\"window_s\":1,\"warmup_limit_s\":0,\"time_limit_s\":5}");
+    job = await(&rig, row.job_id, JOB_COMPLETED, "");
+    assert_non_null(strstr(job.outcome, "\"state\":\"completed\""));
+    sweep_row_finish(&row);
+    tear_down(&rig);
+}
+
 static void waits_in_line_for_another_deployment_on_the_same_server(void **state)
 {
     struct rig rig;
@@ -329,6 +345,7 @@ int main(void)
         cmocka_unit_test(stops_when_the_deployment_fails_steadily),
         cmocka_unit_test(a_cancel_takes_effect_within_the_cell),
         cmocka_unit_test(stops_at_its_time_limit),
+        cmocka_unit_test(a_time_limit_that_passes_after_the_last_window_stops_nothing),
         cmocka_unit_test(waits_in_line_for_another_deployment_on_the_same_server),
         cmocka_unit_test(continues_after_a_shutdown_where_it_was),
         cmocka_unit_test(does_not_continue_with_a_different_context_length),
