@@ -65,7 +65,8 @@ static CHECKED bool read_entry(struct cloud_endpoints *endpoints, char *entry, s
     size_t i;
 
     entry += strspn(entry, " \t");
-    entry[strcspn(entry, " \t")] = '\0';
+    for (i = strlen(entry); i > 0 && strchr(" \t", entry[i - 1]) != NULL; i--)
+        entry[i - 1] = '\0';
     if (entry[0] == '\0')
         return true;
     url = strchr(entry, '=');

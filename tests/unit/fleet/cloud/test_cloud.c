@@ -178,6 +178,9 @@ static void test_endpoints_of_unknown_names_or_without_http_urls_are_refused(voi
     assert_non_null(strstr(error.message, "run"));
     assert_false(cloud_endpoints_create("run", &endpoints, &error));
     assert_false(cloud_endpoints_create("run=ftp://x", &endpoints, &error));
+    assert_false(cloud_endpoints_create("run=http://a token=http://b", &endpoints, &error));
+    assert_true(cloud_endpoints_create(" run=http://a , token=http://b ", &endpoints, &error));
+    cloud_endpoints_destroy(endpoints);
     assert_true(cloud_endpoints_create("", &endpoints, &error));
     cloud_endpoints_destroy(endpoints);
 }
