@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain login, opsbrain logout. */
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/net/credential.h"
+#include "base/net/url.h"
 #include "client/command/client.h"
 #include "client/command/client_commands.h"
 #include "client/terminal/hidden_line.h"
@@ -50,8 +52,17 @@ static CHECKED bool read_key(struct login *login, struct error *error)
 
 static bool leaves_machine_unencrypted(const char *url)
 {
-    return strncmp(url, "http://", 7) == 0 && strncmp(url + 7, "127.", 4) != 0
-           && strncmp(url + 7, "localhost", 9) != 0 && strncmp(url + 7, "[::1]", 5) != 0;
+    struct in_addr address;
+    char host[URL_HOST_SIZE];
+    int port;
+    struct error ignored;
+
+    if (strncmp(url, "http://", strlen("http://")) != 0)
+        return false;
+    if (!url_check(url, host, &port, &ignored))
+        return true;
+    return strcmp(host, "localhost") != 0 && strcmp(host, "::1") != 0
+           && (inet_pton(AF_INET, host, &address) != 1 || ntohl(address.s_addr) >> 24 != 127);
 }
 
 /* Stores the key only if the server accepts it. */

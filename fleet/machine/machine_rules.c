@@ -125,13 +125,15 @@ static CHECKED bool check_writers(const char *path, struct error *error)
 
     text_copy(part, sizeof part, path);
     for (char *end = part + strlen(part); end != NULL; end = strrchr(part, '/')) {
+        const char *place = end == part ? "/" : part;
+
         *end = '\0';
-        if (stat(part[0] == '\0' ? "/" : part, &status) != 0)
-            return error_set(error, ERROR_FORBIDDEN, "%s: %s", part, strerror(errno));
+        if (stat(place, &status) != 0)
+            return error_set(error, ERROR_FORBIDDEN, "%s: %s", place, strerror(errno));
         if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
             return error_set(error, ERROR_FORBIDDEN,
-                             "everybody can write to %s, so %s is not run: chmod o-w %s", part,
-                             path, part);
+                             "everybody can write to %s, so %s is not run: chmod o-w %s", place,
+                             path, place);
     }
     return true;
 }
@@ -187,7 +189,10 @@ static CHECKED bool check_models(const struct machine_rules *rules, const char *
                          "the recipe's models are in %s: an admin allows a folder of models with "
                          "the setting this_machine_models",
                          folder);
-    if (realpath(rules->models, models) == NULL || realpath(folder, real) == NULL)
+    if (realpath(rules->models, models) == NULL)
+        return error_set(error, ERROR_NOT_FOUND, "%s, the setting this_machine_models: %s",
+                         rules->models, strerror(errno));
+    if (realpath(folder, real) == NULL)
         return error_set(error, ERROR_NOT_FOUND, "the folder of models %s: %s", folder,
                          strerror(errno));
     length = strlen(models);

@@ -82,6 +82,7 @@ sideBySide('a key is read without being shown, stored for the user alone, and se
     const typed = await run.typed(80, `${key}\n`, 'login');
     assert.equal(typed.code, 0, typed.stdout);
     assert.ok(!typed.stdout.includes(key), 'the key is shown');
+    assert.doesNotMatch(typed.stdout, /plain HTTP/);
     const file = path.join(run.env.XDG_CONFIG_HOME, 'opsbrain/login.json');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok((await readFile(file, 'utf8')).includes(key));
