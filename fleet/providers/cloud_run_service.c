@@ -8,7 +8,8 @@
 #include "fleet/recipes/recipe.h"
 
 #define MEMORY_AT "/mnt/memory"
-#define PROBE_MAX_S 240
+#define STARTUP_MAX_S 240 /* before and between tries of a probe; run.googleapis.com v2, Probe */
+#define LIVENESS_MAX_S 3600
 #define TIMEOUT_MAX_S 3600
 #define NAME_SIZE 50 /* of a service's own name, with its NUL */
 
@@ -265,20 +266,21 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
     return true;
 }
 
-static CHECKED bool check_probe(const struct recipe *recipe, const char *name, struct error *error)
+static CHECKED bool check_probe(const struct recipe *recipe, const char *name, int64_t most_s,
+                                struct error *error)
 {
     json_auto_t *value = probe(recipe, name);
 
     if (value == NULL)
         return true;
-    if (json_get_integer(value, "initialDelaySeconds", 0) > PROBE_MAX_S
-        || json_get_integer(value, "periodSeconds", 0) > PROBE_MAX_S
+    if (json_get_integer(value, "initialDelaySeconds", 0) > most_s
+        || json_get_integer(value, "periodSeconds", 0) > most_s
         || json_get_integer(value, "timeoutSeconds", 0)
                > json_get_integer(value, "periodSeconds", 0))
         return error_set(error, ERROR_INVALID,
-                         "on Cloud Run the %s probe may wait at most %d s before the first try and "
-                         "between tries, and a try may take at most the period between tries",
-                         name, PROBE_MAX_S);
+                         "on Cloud Run the %s probe may wait at most %lld s before the first try "
+                         "and between tries, and a try may take at most the period between tries",
+                         name, (long long)most_s);
     return true;
 }
 
@@ -305,7 +307,8 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
                          "\"bucket\": set it",
                          desired->target->name);
     return (recipe->chips == 0 || check_gpu(desired, error))
-           && check_probe(recipe, "startup", error) && check_probe(recipe, "liveness", error)
+           && check_probe(recipe, "startup", STARTUP_MAX_S, error)
+           && check_probe(recipe, "liveness", LIVENESS_MAX_S, error)
            && google_check_secrets(recipe, error);
 }
 

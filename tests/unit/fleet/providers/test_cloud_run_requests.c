@@ -141,6 +141,23 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     check_refused(world, VERB_CREATE, "at most 49");
 }
 
+static void test_a_liveness_probe_may_wait_an_hour(void **state)
+{
+    struct google_world *world = *state;
+    json_auto_t *document = json_deep_copy(world->recipe.document);
+    struct recipe recipe = { 0 };
+    struct error error = { 0 };
+
+    json_object_set_new(document, "probes",
+                        json_pack("{s:{s:i, s:i, s:i}}", "liveness", "period_s", 3600, "timeout_s",
+                                  9, "failures", 1));
+    assert_true(recipe_read(document, &recipe, &error));
+    world->life.desired.recipe = &recipe;
+    if (!life_plan(&world->life, VERB_CREATE))
+        fail_msg("%s: %s", world->life.step, world->life.error.message);
+    recipe_finish(&recipe);
+}
+
 static void test_a_missing_secret_is_the_first_refusal(void **state)
 {
     check_missing_secret(*state);
@@ -187,6 +204,7 @@ int main(void)
         LIVE(test_a_services_body),
         LIVE(test_every_recipe_that_can_work_makes_a_service_that_is_accepted),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
+        LIVE(test_a_liveness_probe_may_wait_an_hour),
         LIVE(test_a_missing_secret_is_the_first_refusal),
         LIVE(test_a_secret_of_two_variables_is_checked_once),
         LIVE(test_an_etag_is_encoded_in_the_url),
