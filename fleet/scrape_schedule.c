@@ -29,6 +29,7 @@ void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id
     row->interval_ns = interval_ns;
     text_copy(row->name, sizeof row->name, name);
     row->listed = true;
+    row->removed = false;
 }
 
 void scrape_schedule_begin(struct scrape_schedule *schedule)
@@ -41,9 +42,13 @@ void scrape_schedule_end(struct scrape_schedule *schedule)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < schedule->count; i++)
-        if (schedule->rows[i].listed)
-            schedule->rows[kept++] = schedule->rows[i];
+    for (size_t i = 0; i < schedule->count; i++) {
+        struct schedule_row *row = &schedule->rows[i];
+
+        row->removed = !row->listed;
+        if (row->listed || row->busy)
+            schedule->rows[kept++] = *row;
+    }
     schedule->count = kept;
 }
 
@@ -67,8 +72,11 @@ void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_i
 {
     struct schedule_row *row = find(schedule, deployment_id);
 
-    if (row != NULL)
-        row->busy = false;
+    if (row == NULL)
+        return;
+    row->busy = false;
+    if (row->removed)
+        *row = schedule->rows[--schedule->count];
 }
 
 int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule)

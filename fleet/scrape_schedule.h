@@ -12,6 +12,7 @@ struct schedule_row {
     char name[64]; /* of the deployment */
     bool busy;     /* being scraped */
     bool listed;   /* passed to scrape_schedule_set since scrape_schedule_begin */
+    bool removed;  /* but still busy: scrape_schedule_done forgets it */
 };
 
 struct scrape_schedule {

@@ -48,6 +48,27 @@ static void a_busy_deployment_is_never_due(void **state)
     scrape_schedule_finish(&schedule);
 }
 
+static void a_deployment_that_is_watched_again_while_busy_stays_busy(void **state)
+{
+    struct scrape_schedule schedule = { 0 };
+    struct schedule_row due;
+
+    (void)state;
+    scrape_schedule_set(&schedule, 1, "a", 100, 0);
+    assert_true(scrape_schedule_next_due(&schedule, 0, &due));
+    scrape_schedule_begin(&schedule);
+    scrape_schedule_end(&schedule);
+    scrape_schedule_set(&schedule, 1, "a", 100, 200);
+    assert_false(scrape_schedule_next_due(&schedule, 200, &due));
+    scrape_schedule_done(&schedule, 1);
+    assert_true(scrape_schedule_next_due(&schedule, 200, &due));
+    scrape_schedule_begin(&schedule);
+    scrape_schedule_end(&schedule);
+    scrape_schedule_done(&schedule, 1);
+    assert_int_equal(schedule.count, 0);
+    scrape_schedule_finish(&schedule);
+}
+
 static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void **state)
 {
     struct scrape_schedule schedule = { 0 };
@@ -74,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deployment_is_due_at_its_interval_without_drift),
         cmocka_unit_test(a_busy_deployment_is_never_due),
+        cmocka_unit_test(a_deployment_that_is_watched_again_while_busy_stays_busy),
         cmocka_unit_test(keeps_the_times_of_remaining_deployments_and_forgets_the_rest),
     };
 
