@@ -63,18 +63,6 @@ static CHECKED bool read_list(const char *name, const char *json,
     return true;
 }
 
-static void read_ceilings(const struct fleet_target_row *row, struct fleet_ceilings *out)
-{
-    *out = (struct fleet_ceilings){ .deployment_usd_per_hour = row->deployment_usd,
-                                    .all_usd_per_hour = row->total_usd,
-                                    .agent_usd_per_hour = row->agent_usd,
-                                    .agent_usd_per_life = row->agent_life_usd,
-                                    .longest_life_s = row->life_limit_s,
-                                    .allows_no_end = row->allows_no_end,
-                                    .allows_end_by_opsbrain = row->allows_no_guard,
-                                    .two_principals = row->needs_two };
-}
-
 static CHECKED bool find_provider(const struct fleet_frame *frame, const char *name,
                                   const struct provider **out, struct error *error)
 {
@@ -112,7 +100,6 @@ bool managed_target_read(const struct fleet_frame *frame, const struct fleet_tar
     text_copy(plain->name, sizeof plain->name, row->name);
     text_copy(plain->provider, sizeof plain->provider, row->provider);
     text_copy(plain->proxy, sizeof plain->proxy, row->proxy);
-    read_ceilings(row, &plain->ceilings);
     return find_provider(frame, row->provider, &out->provider, error)
            && read_members(row, plain, error)
            && read_list("regions", row->regions, plain->places, &plain->place_count, error)

@@ -10,17 +10,6 @@
 #define FLEET_PLACES_MAX 16
 #define FLEET_PLACE_SIZE 64
 
-struct fleet_ceilings {
-    double deployment_usd_per_hour, all_usd_per_hour; /* 0: only what costs nothing */
-    /* Up to these costs, an agent may approve a plan without a user; 0 per hour: only a plan that
-     * stops or destroys the server. */
-    double agent_usd_per_hour, agent_usd_per_life;
-    int64_t longest_life_s;      /* 0: no limit */
-    bool allows_no_end;          /* deployments without an end are allowed */
-    bool allows_end_by_opsbrain; /* deployments that only opsbrain ends are allowed */
-    bool two_principals;         /* two users must approve a plan, unless it stops or destroys */
-};
-
 struct fleet_target {
     char name[64];
     int64_t revision;
@@ -41,5 +30,4 @@ struct fleet_target {
     char door[16];
     char proxy[512]; /* for calls to the cloud; "" for none */
     struct cloud_credential credential;
-    struct fleet_ceilings ceilings;
 };
