@@ -179,7 +179,12 @@ static void write_overrides(const struct recipe *recipe, struct text *out)
 static void write_command(const struct recipe *recipe, struct text *out)
 {
     json_auto_t *argv = recipe_argv(recipe, "DEPLOYMENT");
+    const char *service = recipe_text(recipe, "service", "");
 
+    if (service[0] != '\0') {
+        text_addf(out, "Uses: the %s service that runs on this machine\n", service);
+        return;
+    }
     text_addf(out, "Runs: %s",
               recipe->image[0] != '\0' ? recipe->image : recipe_text(recipe, "program", ""));
     for (size_t i = 0; i < json_array_size(argv); i++)

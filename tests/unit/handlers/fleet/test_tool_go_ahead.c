@@ -226,13 +226,15 @@ static void add_expired_plan(struct world *world, const json_t *made, char id[ID
 static void an_expired_plan_is_neither_applied_nor_approved(void **state)
 {
     struct world *world = *state;
-    json_auto_t *made = NULL;
+    json_auto_t *made = NULL, *shown = NULL;
     char id[ID_SIZE], arguments[80];
 
     register_lab(world, "");
     made = plan(world, "");
     add_expired_plan(world, made, id);
     snprintf(arguments, sizeof arguments, "{\"plan\":\"%s\"}", id);
+    shown = world_ok(world, "plan_show", arguments);
+    assert_string_equal(json_get_text(shown, "next_step", ""), "deployment_plan again");
     world->reply = YES;
     world_refused(world, "deployment_apply", arguments, ERROR_CONFLICT, "make a new plan");
     world_refused(world, "plan_approve", arguments, ERROR_CONFLICT, "24 hours");

@@ -91,6 +91,8 @@ static void shows_no_hardware_and_no_kind_of_price_on_this_machine(void **state)
     world_do(world, "recipe_show", "{\"recipe\":\"local-llama-cpp-gemma-4-e2b\"}");
     world_says(world, "\ngemma-4-E2B-it-Q4_K_M.gguf on local\n");
     world_says(world, "\nPrice: nothing is billed for it\n");
+    world_do(world, "recipe_show", "{\"recipe\":\"local-ollama-service-gemma-4-e2b\"}");
+    world_says(world, "\nUses: the ollama service that runs on this machine\n");
 }
 
 static void shows_why_a_recipe_cannot_work(void **state)
