@@ -95,7 +95,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(list, deployment_answer_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
-    if (shown == 0) {
+    if (shown == 0 && after != NULL) {
+        text_addf(&answer->text, "No deployment comes after \"%s\".\n", after);
+    } else if (shown == 0) {
         text_add(&answer->text, period.since_ms + period.until_ms > 0
                                     ? "No deployment's current revision is from that period.\n"
                                     : "No deployment is registered.\n");

@@ -190,6 +190,8 @@ static void lists_deployments_page_by_page(void **state)
     second = world_ok(world, "deployment_list", "{\"limit\":2,\"cursor\":\"b\"}");
     assert_int_equal(json_array_size(json_object_get(second, "deployments")), 1);
     assert_null(json_object_get(second, "next_cursor"));
+    world_do(world, "deployment_list", "{\"cursor\":\"c\"}");
+    world_says(world, "No deployment comes after \"c\"");
     world_refused(world, "deployment_list", "{\"cursor\":\"../etc\"}", ERROR_INVALID, "cursor");
 }
 
