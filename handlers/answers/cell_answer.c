@@ -11,9 +11,9 @@
 const struct field cell_answer_fields[] = {
     { "position", VALUE_INTEGER, .help = "Position in the plan, from 0." },
     { "deployment", VALUE_TEXT, .optional = true,
-      .help = "Deployment that it is measured on; missing: the same for all." },
+      .help = "Deployment that it is measured on; missing: the same for all cells." },
     { "repetition", VALUE_INTEGER, .optional = true,
-      .help = "Repetition, from 1; missing: there is only one." },
+      .help = "Repetition, from 1; missing: 1 for all cells." },
     { "concurrency", VALUE_INTEGER,
       .help = "Users at once; in an open loop the limit of requests in flight." },
     { "request_rate", VALUE_NUMBER, .sparse = true,
@@ -222,11 +222,12 @@ struct shape {
     bool many_deployments, many_repetitions;
 };
 
-static struct shape shape_of(const struct cell_row *cells, size_t count)
+static struct shape shape_of(const struct cell_page *page)
 {
+    const struct cell_row *cells = page->all;
     struct shape shape = { 0 };
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < page->all_count; i++) {
         shape.many_deployments =
             shape.many_deployments || cells[i].deployment_id != cells[0].deployment_id;
         shape.many_repetitions = shape.many_repetitions || cells[i].repetition > 0;
@@ -234,13 +235,13 @@ static struct shape shape_of(const struct cell_row *cells, size_t count)
     return shape;
 }
 
-json_t *cell_answer_list(const struct cell_row *cells, size_t count)
+json_t *cell_answer_list(const struct cell_page *page)
 {
-    struct shape shape = shape_of(cells, count);
+    struct shape shape = shape_of(page);
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++) {
-        json_t *json = cell_answer_json(&cells[i]);
+    for (size_t i = 0; i < page->count; i++) {
+        json_t *json = cell_answer_json(&page->all[page->first + i]);
 
         if (!shape.many_deployments)
             json_object_del(json, "deployment");
@@ -366,12 +367,14 @@ static void add_reasons(const struct cell_row *cells, size_t count, struct text 
     }
 }
 
-void cell_answer_table(const struct cell_row *cells, size_t count, struct text *out)
+void cell_answer_table(const struct cell_page *page, struct text *out)
 {
+    const struct cell_row *cells = page->all + page->first;
+    size_t count = page->count;
     static const char *const headings[] = { "In",       "Out",        "TTFT p50 ms",
                                             "p99",      "ITL p50 ms", "p99",
                                             "Tokens/s", "Req/s",      "Success" };
-    struct shape shape = shape_of(cells, count);
+    struct shape shape = shape_of(page);
     struct table *table = table_create();
 
     table_column(table, "Cell", true);

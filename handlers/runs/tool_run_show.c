@@ -195,18 +195,18 @@ static CHECKED bool write_answer(const struct call *call, const struct view *vie
     const struct report_input input = { .sweep = &view->sweep,
                                         .cells = view->cells,
                                         .cell_count = view->cell_count };
+    const struct cell_page page = { view->cells, view->cell_count, first, count };
 
     json_t *measured = measured_json(call, &view->run);
 
-    answer->structured =
-        json_pack("{s:o, s:o, s:o, s:o}", "run", run_answer_json(&view->run), "fingerprint",
-                  measured, "provenance", answer_json_stored(view->run.provenance), "cells",
-                  cell_answer_list(view->cells + first, count));
+    answer->structured = json_pack(
+        "{s:o, s:o, s:o, s:o}", "run", run_answer_json(&view->run), "fingerprint", measured,
+        "provenance", answer_json_stored(view->run.provenance), "cells", cell_answer_list(&page));
     write_head(&view->run, measured, &answer->text);
     sweep_answer_add_findings(&input, answer);
     text_add_char(&answer->text, '\n');
     if (count > 0)
-        cell_answer_table(view->cells + first, count, &answer->text);
+        cell_answer_table(&page, &answer->text);
     answer_page_end_at(answer, first + count < view->cell_count, (int64_t)(first + count));
     answer_shows(answer, "/runs/%s", view->run.id);
     return add_detail(call, view, answer, error);

@@ -140,11 +140,12 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
     const struct report_input input = { .sweep = &view->sweep,
                                         .cells = view->cells,
                                         .cell_count = view->cell_count };
+    const struct cell_page page = { view->cells, view->cell_count, first, count };
 
     answer->structured =
         json_pack("{s:o, s:o, s:o, s:o, s:o}", "sweep", sweep_answer_json(&view->sweep), "job",
                   sweep_answer_is_active(&view->sweep) ? job_answer_json(&view->job) : json_null(),
-                  "cells", cell_answer_list(view->cells + first, count), "interrupted",
+                  "cells", cell_answer_list(&page), "interrupted",
                   attempts_json(view->interrupted, view->interrupted_count), "rejected",
                   attempts_json(view->rejected, view->rejected_count));
     sweep_answer_describe(&view->sweep, text);
@@ -158,7 +159,7 @@ static void write_answer(const struct view *view, size_t first, size_t count, st
         sweep_answer_add_findings(&input, answer);
     text_add_char(text, '\n');
     if (count > 0)
-        cell_answer_table(view->cells + first, count, text);
+        cell_answer_table(&page, text);
     text_add_char(text, '\n');
     answer_next(answer, next_step(&view->sweep));
     answer_shows(answer, "/sweeps/%s", view->sweep.id);

@@ -35,7 +35,7 @@ static void starts_shows_and_lists_a_sweep_over_two_deployments(void **state)
     struct world *world = *state;
     char id[ID_SIZE];
     TEXT_AUTO arguments = { 0 };
-    json_auto_t *shown = NULL, *of_candidate = NULL, *runs = NULL;
+    json_auto_t *shown = NULL, *page = NULL, *of_candidate = NULL, *runs = NULL;
     const json_t *sweep;
 
     world_register(world, "demo");
@@ -52,6 +52,12 @@ static void starts_shows_and_lists_a_sweep_over_two_deployments(void **state)
     assert_int_equal(json_get_integer(sweep, "candidate_revision", 0), 1);
     assert_string_equal(
         json_get_text(json_array_get(json_object_get(shown, "cells"), 1), "deployment", ""), "new");
+    world_says(world, "Deployment");
+    text_clear(&arguments);
+    text_addf(&arguments, "{\"sweep\":\"%s\",\"limit\":1}", id);
+    page = world_ok(world, "sweep_show", text_string(&arguments));
+    assert_string_equal(
+        json_get_text(json_array_get(json_object_get(page, "cells"), 0), "deployment", ""), "demo");
     world_says(world, "Deployment");
     world_says(world, "Next: run_compare with this sweep");
     of_candidate = world_ok(world, "sweep_list", "{\"deployment\":\"new\"}");

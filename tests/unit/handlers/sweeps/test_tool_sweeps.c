@@ -157,7 +157,7 @@ static void says_once_why_cells_have_no_figures(void **state)
     TEXT_AUTO text = { 0 };
 
     (void)state;
-    cell_answer_table(cells, 4, &text);
+    cell_answer_table(&(struct cell_page){ cells, 4, 0, 4 }, &text);
     assert_non_null(
         strstr(text_string(&text),
                "\n\n- inferred: 2 cells, the first with 2 users x 64 tokens: it is under\n"
