@@ -95,6 +95,7 @@ bool import_list(struct store *store, const char *deployment, int64_t before_ms,
                  struct import_row **out, size_t *count, struct error *error)
 {
     void *rows;
+    size_t found;
     READER_AUTO reader = database_reader(store->main);
     SQL_AUTO sql = sql_begin(reader.connection,
                              SELECT_IMPORTS "WHERE (?1 IS NULL OR deployment = ?1) "
@@ -104,15 +105,16 @@ bool import_list(struct store *store, const char *deployment, int64_t before_ms,
     sql_bind_text(&sql, 1, deployment);
     sql_bind_integer(&sql, 2, before_ms);
     sql_bind_integer(&sql, 3, (int64_t)limit);
-    if (!sql_rows_read(&sql, &columns, &rows, count, error))
+    if (!sql_rows_read(&sql, &columns, &rows, &found, error))
         return false;
-    *out = rows;
-    for (size_t i = 0; i < *count; i++) {
-        if (!read_other_names(reader.connection, &(*out)[i], error)) {
-            import_rows_free(*out, *count);
+    for (size_t i = 0; i < found; i++) {
+        if (!read_other_names(reader.connection, (struct import_row *)rows + i, error)) {
+            import_rows_free(rows, found);
             return false;
         }
     }
+    *out = rows;
+    *count = found;
     return true;
 }
 
