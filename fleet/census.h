@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A census of the instances that answer in turn under one address: each one's counters. Two
- * censuses, both taken while all instances are idle, show what all of them together counted in
- * between. Private to fleet/. */
+/* A census of the instances behind one address, of which any may answer a request: each one's
+ * counters. Two censuses, both taken while all instances are idle, show what all of them together
+ * counted in between. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"

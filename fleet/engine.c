@@ -219,7 +219,8 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     }
     ask_metrics(probe);
     ask_engine(probe);
-    /* assumes the deployment's model if the server has no list; if its list is empty, asks it */
+    /* if the server has no list, assumes that it has the deployment's model; if its list is empty,
+     * first asks that model */
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
         probe_add_model(probe, probe->ask.endpoint->model, 0);

@@ -26,9 +26,10 @@ struct engine_report {
 };
 
 /* Sends a few small requests, all within within_ms; the first one, for the list of models, may take
- * all of that time. within_ms 0: 5 s for each request and 15 s in all, or 45 s if a named model has
- * to be loaded. Returns false (UPSTREAM) if no model can be found; then only out->failure is set,
- * and is NONE if the server answered with an empty list. */
+ * all of that time. within_ms 0: 5 s for each request and 15 s in all, and 30 s more for requests
+ * to a named model that is not listed, which the server may have to load. Returns false (UPSTREAM)
+ * if no model can be found; then only out->failure is set, and is NONE if the server answered with
+ * an empty list. */
 CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
                           struct engine_report *out, struct error *error);
 

@@ -174,7 +174,7 @@ json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
     set_number(out, "prefill_tokens_per_s", GROWTH(prefill_tokens_total) / GROWTH(prefill_sum_s));
     /* Not GROWTH, which takes a missing counter for 0: metrics_map omits the queries until the
-     * server reports hits, and by then there may have been some. */
+     * server reports hits, and there may have been queries by then. */
     set_number(out, "prefix_hit_rate",
                (last->prefix_hits_total - first->prefix_hits_total)
                    / (last->prefix_queries_total - first->prefix_queries_total));

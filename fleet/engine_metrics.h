@@ -40,7 +40,7 @@ CHECKED bool engine_metrics_scrape(const struct endpoint *endpoint,
 size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
                              struct scrape_value *out, size_t capacity);
 /* Returns true if the figures show that another process answered the second time: a counter above 0
- * fell or disappeared, or the start time changed. */
+ * fell or disappeared, or the start time changed by more than 1 s. */
 bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
                                   const struct engine_metrics_snapshot *last);
 /* Returns how far a counter grew between two scrapes. If only the second scrape has the counter, it

@@ -133,7 +133,7 @@ static int64_t ollama_loaded_context(struct probe *probe, const char *model)
     return 0;
 }
 
-/* model_info has "general.architecture": "llama" and "llama.context_length": 131072. */
+/* model_info is like {"general.architecture": "llama", "llama.context_length": 131072}. */
 static int64_t ollama_trained_context(const json_t *model_info)
 {
     char name[128];

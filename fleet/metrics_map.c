@@ -12,7 +12,7 @@
  * become one figure. */
 enum fold {
     FOLD_SUM = 1,
-    FOLD_MEAN, /* for shares and means: averaged over all replicas */
+    FOLD_MEAN, /* for shares and means: averaged over the samples */
     FOLD_MAX,
     FOLD_PLUS, /* the sum is added to the figure of an earlier row */
 };
@@ -165,8 +165,8 @@ static bool is_further_rank(const struct promtext_sample *sample)
     return false;
 }
 
-/* Length of the name without its _total. */
-static size_t stem(const char *name, size_t length)
+/* Returns the length of the name without its _total. */
+static size_t stem_length(const char *name, size_t length)
 {
     return length > 6 && memcmp(name + length - 6, "_total", 6) == 0 ? length - 6 : length;
 }
@@ -192,7 +192,7 @@ static void fold_position(const struct promtext_sample *sample, struct engine_me
     char text[8], *end;
     unsigned long position;
 
-    if (!equals(sample->name, stem(sample->name, sample->name_length), by_position,
+    if (!equals(sample->name, stem_length(sample->name, sample->name_length), by_position,
                 sizeof by_position - 1)
         || !promtext_label(sample, "position", text, sizeof text))
         return;
@@ -216,7 +216,7 @@ static void note_model(const struct promtext_sample *sample, struct engine_metri
 static bool fold_sample(void *context, const struct promtext_sample *sample)
 {
     struct fold_state *state = context;
-    size_t length = stem(sample->name, sample->name_length);
+    size_t length = stem_length(sample->name, sample->name_length);
 
     if (!isfinite(sample->value) || sample->value < 0)
         return true;
@@ -224,7 +224,8 @@ static bool fold_sample(void *context, const struct promtext_sample *sample)
         const char *name = mappings[i].name;
         size_t name_length = strlen(name);
 
-        if (!equals(sample->name, length, name, stem(name, name_length)) || is_further_rank(sample))
+        if (!equals(sample->name, length, name, stem_length(name, name_length))
+            || is_further_rank(sample))
             continue;
         fold(name_length == sample->name_length ? &state->exact[i] : &state->other[i],
              mappings[i].fold, sample->value);

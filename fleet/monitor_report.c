@@ -9,8 +9,8 @@
 #include "base/json/json.h"
 
 #define FOREIGN_SCRAPES 3 /* with fewer scrapes an excess may be chance */
-/* On average, the server may have this many times the requests that we had open at most, plus
- * FOREIGN_MARGIN. */
+/* Other clients use the server if its requests, on average, exceed this many times the most that we
+ * had open, plus FOREIGN_MARGIN. */
 #define FOREIGN_FACTOR 1.05
 #define FOREIGN_MARGIN 1.0 /* a request that has just ended may still be counted as running */
 
@@ -69,19 +69,19 @@ static bool judge_model(struct reporting *reporting)
 }
 
 /* The server's metrics were available before the first request, but not after the last one; or the
- * wait for them was cancelled. */
+ * wait for the server to be idle was cancelled. */
 static void judge_silence(struct reporting *reporting)
 {
     char sentence[256];
 
     if (had_failures(reporting->result)) {
         snprintf(sentence, sizeof sentence, "the server went away meanwhile: %.200s",
-                 reporting->observations->silent);
+                 reporting->observations->scrape_problem);
         set_verdict(reporting, CROSS_CHECK_RESTARTED, sentence);
         set_state(reporting, "partial", sentence);
         return;
     }
-    set_state(reporting, "absent", reporting->observations->silent);
+    set_state(reporting, "absent", reporting->observations->scrape_problem);
 }
 
 static int64_t window_end_ms(const struct measurement *measurement)
@@ -174,7 +174,7 @@ static void judge(struct reporting *reporting)
     if (judge_model(reporting))
         return;
     if (observations->begin == POINT_SILENT || observations->begin == POINT_STOPPED)
-        set_state(reporting, "absent", observations->silent);
+        set_state(reporting, "absent", observations->scrape_problem);
     else if (replicas_are_several(&observations->log.instances) && observations->counted == 0)
         set_state(reporting, "partial",
                   "several instances answer in turn: their counters do not cover all requests");

@@ -22,7 +22,7 @@ struct monitor_observations {
     /* The counters at the two idle points. If those of several instances are added up, `first` has
      * none, and `last` has their total growth. */
     struct engine_metrics_snapshot first, last;
-    char silent[256];                         /* why the last failed scrape failed */
+    char scrape_problem[256];                 /* why the last failed scrape failed */
     char served_first[256], served_last[256]; /* the model before and after; "" if not reported */
 };
 

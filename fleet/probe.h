@@ -10,7 +10,7 @@ struct probe {
     bool is_timed;       /* the caller set a time limit */
     char owner[64];      /* owned_by of the first model; "" if not reported */
     struct text metrics; /* the page /metrics; empty if there is none */
-    json_t *details;     /* further facts; engines.c says which */
+    json_t *details;     /* further facts, chosen by engine.c and engines.c */
     struct engine_report *report;
 };
 
@@ -42,7 +42,8 @@ void probe_set_context(struct probe *probe, const char *id, int64_t context_toke
  * "" if that model is not listed. */
 const char *probe_model(const struct probe *probe);
 void probe_set_version(struct probe *probe, const char *version);
-/* Records the members of `object` that are in `names` (ends with NULL) and are scalars. */
+/* Adds to the details the members of `object` that are in `names` (ends with NULL) and are texts,
+ * numbers or booleans. */
 void probe_note_members(struct probe *probe, const json_t *object, const char *const *names);
-/* Records `value` if it is above 0. */
+/* Adds `value` to the details if it is above 0. */
 void probe_note_integer(struct probe *probe, const char *name, int64_t value);

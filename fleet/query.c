@@ -27,13 +27,14 @@ struct exchange {
     struct outbound_response response;
     struct completion_stream *stream;
     struct utf8_stream text, reasoning;
-    struct text plain;     /* an answer in one piece, although a stream was requested */
-    struct text complaint; /* the message of an error inside the answer */
+    struct text plain; /* an answer in one piece, although a stream was requested */
+    /* the message of an error inside the answer, or all of an answer without a completion */
+    struct text complaint;
     bool is_plain;
     bool done;                 /* the stream's end mark arrived */
     bool finished;             /* a finish reason arrived, or a complete answer in one piece */
     bool broken;               /* the answer is not a stream of JSON events */
-    size_t reported;           /* bytes of the result's text that on_text received */
+    size_t reported_bytes;     /* how much of the result's text on_text received */
     enum failure stopped;      /* we gave up, or the answer reports an error; NONE: neither */
     int64_t first_ns, last_ns; /* arrival of the first token, and of the latest bytes; monotonic */
 };
@@ -45,8 +46,8 @@ struct exchange {
 static void report_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
-    const char *unreported = text_string(&exchange->result->text) + exchange->reported;
-    size_t length = exchange->result->text.length - exchange->reported;
+    const char *unreported = text_string(&exchange->result->text) + exchange->reported_bytes;
+    size_t length = exchange->result->text.length - exchange->reported_bytes;
     TEXT_AUTO shown = { 0 };
 
     if (query->on_text == NULL)
@@ -56,7 +57,7 @@ static void report_text(struct exchange *exchange, bool is_end)
     text_add_bytes(&shown, unreported, length);
     mask_text(exchange->mask, MASK_ANSWER, false, &shown);
     query->on_text(query->context, text_string(&shown), shown.length, exchange->result->chunks);
-    exchange->reported += length;
+    exchange->reported_bytes += length;
 }
 
 static void add_text(struct exchange *exchange, const char *text, size_t length,
@@ -76,7 +77,7 @@ static void end_texts(struct exchange *exchange)
 
     utf8_stream_end(&exchange->text, &result->text, TEXT_LIMIT_BYTES);
     utf8_stream_end(&exchange->reasoning, &result->reasoning, TEXT_LIMIT_BYTES);
-    if (result->text.length > exchange->reported)
+    if (result->text.length > exchange->reported_bytes)
         report_text(exchange, true);
 }
 

@@ -14,8 +14,9 @@ struct query {
     double temperature; /* negative: the server's default */
     bool chat;          /* /v1/chat/completions, else /v1/completions */
     int64_t ttft_timeout_ms, idle_timeout_ms, total_timeout_ms;
-    /* Receives new visible text, never half a UTF-8 character; length 0 for a chunk that brought
-     * none, as while the model reasons. NULL: nobody listens. */
+    /* Receives new visible text, never half a UTF-8 character; length 0 if a chunk arrived and
+     * there is none to pass on yet, as while the model reasons. `chunks`: how many have arrived.
+     * NULL: nobody listens. */
     void (*on_text)(void *context, const char *text, size_t length, int64_t chunks);
     bool (*cancelled)(void *context);
     void *context;

@@ -16,6 +16,6 @@ enum query_field {
 unsigned query_fields(const struct query *query);
 /* Returns the JSON of the request, with the given query_fields. The caller frees it. */
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);
-/* Returns the first of `fields` that the server's refusal names and that can be
- * omitted; 0: none. */
+/* Of the `fields` that can be omitted, returns the one that the server's refusal names first; 0: it
+ * names none of them. */
 unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length);

@@ -8,7 +8,7 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-/* Further scrapes at the start of a series, or after counters fell. */
+/* Further scrapes at the start of a series, or after counters fell or another process answered. */
 #define SCRAPES_IF_DOUBTFUL 12
 /* Further scrapes if only counters can distinguish instances. */
 #define SCRAPES_WITHOUT_START 2
@@ -90,7 +90,7 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
     if (several) /* the next scrape begins a new series */
         *instances = (struct replicas){ 0 };
     else
-        instances->falls = instances->newer = 0; /* the fall was a restart */
+        instances->falls = instances->newer = 0; /* any fall was a restart */
     return several;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judges from successive scrapes whether one server answers under an address, or several in turn
- * (replicas behind a balancer). Private to fleet/ and to the tools that show metrics. */
+ * (replicas behind a balancer). Private to fleet/, metrics_show and metrics_watch. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -15,9 +15,10 @@ struct replicas {
     double newest_start_s; /* of the processes that answered */
     int falls;             /* how often counters fell, or another process answered */
     int newer;             /* how many of the falls came with a later start time */
-    bool returned;         /* a process answered again after another one had answered */
+    bool returned;         /* a process answered after a newer one, or again after another one */
 };
 
+/* Notes one scrape, which must be later than those noted before. */
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if several instances answer in turn, so that the counters of a scrape cover only
  * some of the requests. */
@@ -26,15 +27,15 @@ bool replicas_are_several(const struct replicas *instances);
  * answer in turn. */
 bool replicas_have_restarted(const struct replicas *instances);
 
-/* Notes one scrape of a long series, and returns true if several instances answer. Scrapes again at
- * once where the series alone cannot tell: at its start, after counters fell or another process
- * answered, and if the server does not report its start time. After true, the next scrape begins a
- * new series. */
+/* Notes one scrape of a long series, and returns true if several instances answer. Scrapes a few
+ * more times itself where the series alone cannot tell: at its start, after counters fell or
+ * another process answered, and if the server does not report its start time. After true, the next
+ * scrape begins a new series. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 
-/* Checks that a server can be monitored: it reports its metrics within 5 s, and no other instance
- * answers under its address. UPSTREAM says why not. */
+/* Checks that a server can be watched: it reports its metrics within 5 s, and a few scrapes reveal
+ * no other instance under its address. The error says why not. */
 CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
 /* The error for an address under which several instances answer. */

@@ -20,7 +20,8 @@ struct scrape_schedule {
     size_t count;
 };
 
-/* Adds a deployment or updates it. It is due at once if it is new or its interval changed. */
+/* Adds a deployment or updates it. It is due immediately if it is new or its interval changed.
+ * `interval_ns` must be above 0. */
 void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id, const char *name,
                          int64_t interval_ns, int64_t now_ns);
 /* scrape_schedule_end removes every deployment that was not passed to scrape_schedule_set since
@@ -32,7 +33,7 @@ void scrape_schedule_end(struct scrape_schedule *schedule);
  * interval: no drift, and missed scrapes are not made up for. Returns false if there is none. */
 bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
                               struct schedule_row *out);
-/* Marks a deployment that was busy as no longer busy. */
+/* Marks a deployment as no longer busy. Does nothing if it was removed meanwhile. */
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
 /* Returns the time at which the next row is due; INT64_MAX: none. Busy rows are ignored. */
 int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule);

@@ -81,8 +81,8 @@ static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t d
     return added;
 }
 
-/* Works on a copy, because the tasks of other deployments may move the array meanwhile. Only one
- * task of each deployment runs at a time. */
+/* Works on a copy, because the tasks of other deployments may move the array meanwhile. A
+ * deployment has one task at a time. */
 static bool several_answer(struct scraper *scraper, int64_t deployment_id,
                            const struct small_request *ask,
                            const struct engine_metrics_snapshot *snapshot)
@@ -115,7 +115,8 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct schedul
     ask = small_request_begin(&endpoint, TIMEOUT_MS);
     ask.cancelled = is_stopping;
     ask.context = scraper;
-    ok = endpoint_check_watched(&endpoint, error) && metrics_map_fetch_page(&ask, body, out, error);
+    ok = endpoint_check_scrapable(&endpoint, error)
+         && metrics_map_fetch_page(&ask, body, out, error);
     if (ok && several_answer(scraper, due->deployment_id, &ask, out))
         ok = error_set(error, ERROR_UPSTREAM, "not stored: " REPLICAS_SEVERAL);
     explicit_bzero(endpoint.bearer, sizeof endpoint.bearer);

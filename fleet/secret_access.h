@@ -6,11 +6,12 @@
 #include "base/net/endpoint.h"
 #include "store/ledger/deployments.h"
 
-/* Finds the locks (struct endpoint_lock) of servers that opsbrain deployed. */
+/* Finds the locks (struct endpoint_lock) of servers that opsbrain deployed or adopted. */
 struct access_locks {
     void *context;
-    /* Finds the lock of a deployment whose address is exactly the one to which its key was bound.
-     * *out is NULL if there is no such lock; otherwise it is valid until the process ends. */
+    /* Finds the deployment's lock. *out is NULL if opsbrain neither deployed nor adopted the
+     * server, if the deployment's address is not exactly the one that the key is for, or if the
+     * server is stopped or gone; otherwise it is valid until the process ends. */
     CHECKED bool (*find)(void *context, const struct deployment *deployment,
                          const struct endpoint_lock **out, struct error *error);
 };
@@ -19,7 +20,7 @@ struct access {
     struct store *store;
     const char *secrets_folder;        /* "" if only the environment may hold secrets */
     const struct server_list *servers; /* servers that may be called; NULL: any */
-    const struct access_locks *locks;  /* NULL: nothing is deployed from here */
+    const struct access_locks *locks;  /* NULL: there are none */
 };
 
 /* Checks that the list of servers allows this URL (FORBIDDEN if not). A host name is not resolved
@@ -38,7 +39,8 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    /* A file beside the secret lists the origins, so the secret cannot be bound to others. */
+    /* The origins are those in the file NAME.origins of the secrets folder, so the secret cannot be
+     * bound to others. */
     bool by_file;
 };
 /* Reads where a secret may be sent. Free with secret_access_finish. */
@@ -47,7 +49,7 @@ CHECKED bool secret_access_read(const struct access *access, const char *secret,
 void secret_access_finish(struct secret_access *found);
 
 /* Checks that the secret may be sent to this URL's origin. The message of FORBIDDEN says how an
- * admin can allow it. */
+ * admin can allow it, or that a file decides where the secret may be sent. */
 CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
                                  struct error *error);
 /* Returns true if the secret's value is so short or common that it can be hidden only in error

@@ -83,7 +83,8 @@ static bool scrape(struct server_monitor *monitor, struct asking *asking,
         monitor_log_add(&monitor->observations.log, out);
         return true;
     }
-    text_copy(monitor->observations.silent, sizeof monitor->observations.silent, error.message);
+    text_copy(monitor->observations.scrape_problem, sizeof monitor->observations.scrape_problem,
+              error.message);
     return false;
 }
 
@@ -395,8 +396,8 @@ static bool had_failures(const struct cell_result *result)
 
 /* Returns true if the server counted more than was sent, or seems to have restarted: several
  * instances would explain either. */
-static bool hint_at_instances(const struct monitor_observations *observations,
-                              const struct cell_result *result)
+static bool may_be_several(const struct monitor_observations *observations,
+                           const struct cell_result *result)
 {
     struct reconciliation counts;
 
@@ -419,7 +420,7 @@ static void reach_last_point(struct server_monitor *monitor, const struct cell_r
     snprintf(for_return, sizeof for_return, "no answer, waiting up to %.0f s for the model server",
              limit_s);
     observations->end = reach_idle(monitor, &waiting, &observations->last);
-    if (observations->end == POINT_IDLE && hint_at_instances(observations, result))
+    if (observations->end == POINT_IDLE && may_be_several(observations, result))
         look_for_instances(monitor, &waiting.asking);
     if (observations->end == POINT_IDLE && replicas_are_several(&observations->log.instances))
         count_all(monitor, &waiting.asking, &result->sent);

@@ -17,6 +17,7 @@ struct small_request {
     void *context;
 };
 
+/* Borrows `endpoint`; the deadline is `all_within_ms` from now. */
 struct small_request small_request_begin(const struct endpoint *endpoint, int64_t all_within_ms);
 /* Sends a GET or, with a JSON `body`, a POST; `path` begins with '/'. Reads an answer of at most
  * 4 MiB; the caller frees *out. *failure is the failure's class, or FAILURE_NONE. */

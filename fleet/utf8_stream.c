@@ -12,7 +12,7 @@ static size_t sequence_length(unsigned char first)
     return first >= 0xf0 && first < 0xf5 ? 4 : 1;
 }
 
-/* Returns true if these bytes may be the beginning of a character whose other bytes are missing. */
+/* Returns true if these bytes look like a character whose last bytes are missing. */
 static bool is_incomplete(const char *bytes, size_t length)
 {
     for (size_t i = 1; i < length; i++)

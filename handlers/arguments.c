@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal of an argument
- * is one sentence that names it and says what is allowed. */
+ * is one sentence that names it and says what is allowed, or what to give instead. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -315,7 +315,7 @@ static CHECKED bool check_param(const struct tool *tool, const struct param *par
     return true;
 }
 
-/* Returns true if the value already has the form that tools expect, as most values do. A list of
+/* Returns true if there is nothing to fill in, to convert or to drop, which is usual. A list of
  * integers is always copied: its entries are not examined. */
 static bool is_final(const struct param *param, const json_t *value)
 {
@@ -334,8 +334,8 @@ static void complete(const struct param *param, json_t *value, json_t *completed
                             json_loads(param->initial, JSON_DECODE_ANY, NULL));
 }
 
-/* Returns true if the value is the default, or is empty where there is no default. 30 and 30.0 are
- * equal. */
+/* Returns true if the value is the default or, where there is no default, is blank (json_is_blank).
+ * 30 and 30.0 are equal. */
 static bool is_default(const struct param *param, const json_t *value)
 {
     json_auto_t *initial = NULL;

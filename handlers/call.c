@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out a call: checks role and arguments, runs the tool, and checks the answer. Writes an
- * audit row for a failed call, and for a call that may change something unless the store wrote the
- * row with the change. */
+/* Carries out a call: checks role and arguments, runs the tool, and checks the answer. Records
+ * the call in the audit log if it failed, if its tool counts reads, or if it may change something
+ * and the store did not record it with the change. */
 
 #include "handlers/call.h"
 

@@ -21,10 +21,10 @@ void call_refused(struct call *call, struct error *error);
  * dropped, and asking is UNSUPPORTED. The caller sets `cancelled` itself. */
 void call_without_client(struct call *call);
 
-/* Shortens the structure: drops members that are null, those that are sparse and empty and, unless
- * `detail`, those that are only shown in detail and arguments at their default; rounds fractions to
- * five digits or an integer. If it contains text that others wrote, a first member "foreign_text"
- * names the members with that text. */
+/* Shortens the structure. Drops members that are null, and sparse members that are empty; unless
+ * `detail`, also drops members that are only shown in detail, and arguments at their default.
+ * Rounds fractions to five digits, or to an integer if that has more. If the structure contains
+ * text that others wrote, a first member "foreign_text" names the members with that text. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
 /* Adds the link to the page that shows the answer, to its text and its structure, if there is such
  * a page and the address of pages is known; answer->page becomes the URL, or otherwise "".

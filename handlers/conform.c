@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that a structured answer conforms to its tool's published fields. It is stricter than the
- * schema: members without a row are refused too. */
+/* Checks that a structured answer conforms to its tool's published fields. This check is stricter
+ * than the published schema: it also refuses members that no row describes. */
 
 #include <string.h>
 

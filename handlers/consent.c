@@ -17,8 +17,8 @@ static json_t *form(const struct consent *consent)
 }
 
 /* Writes the key of the question, under which the client answers. If `identity` is set, the key
- * contains its digest: once the identity has changed, an answer from an earlier round is not found,
- * and the client is asked again. */
+ * ends in the first digits of the identity's digest: once the identity has changed, an answer to
+ * the earlier form is not found, and the client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];

@@ -19,7 +19,7 @@ struct consent {
     const char *identity;
     const char *title;    /* label of the box: "Remove it" */
     const char *plan;     /* what would be done, as the form describes it */
-    const char *summary;  /* what would be done, as an error describes it: one sentence */
+    const char *summary;  /* what would be done, as an error describes it: whole sentences */
     const char *declined; /* what stays as it is without consent: "demo stays registered" */
     /* How a person agrees if the client cannot ask. If it is set, `confirm` does not count as
      * consent. NULL: `confirm` counts. */
@@ -30,5 +30,5 @@ struct consent {
  * and `confirm` repeats the name. If `elsewhere` is NULL, INVALID: `confirm` is a different name,
  * or the client cannot ask; in the second case the error shows the summary and says how to confirm.
  * If `elsewhere` is set, FORBIDDEN: the client cannot ask; the error repeats `elsewhere`.
- * CANCELLED: the user did not agree. */
+ * CANCELLED: the user did not agree. Otherwise fails as call->ask does. */
 CHECKED bool consent_get(struct call *call, const struct consent *consent, struct error *error);

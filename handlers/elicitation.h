@@ -11,5 +11,6 @@
 /* Returns true if the question `params` sends the user to a page instead of showing a form. */
 bool elicitation_is_by_url(const json_t *params);
 /* Checks that `result` answers the question `params`: it needs an action and, if a form was
- * accepted, the required fields, with values that fit. INVALID: says what is wrong. */
+ * accepted, the required fields. A requested field must have a value that fits, if it has one.
+ * INVALID: says what is wrong. */
 CHECKED bool elicitation_check(const json_t *params, const json_t *result, struct error *error);

@@ -112,8 +112,8 @@ static CHECKED bool split(const struct param *param, const char *owner, size_t i
     return true;
 }
 
-static CHECKED bool set_option(const struct tool *tool, const char *name, json_t *value_take,
-                               json_t *out, struct error *error)
+static CHECKED bool set_option_take(const struct tool *tool, const char *name, json_t *value_take,
+                                    json_t *out, struct error *error)
 {
     json_auto_t *value = value_take;
     const struct param *param = value_param_find(tool, name);
@@ -141,9 +141,9 @@ static CHECKED bool unfold_list(const struct tool *tool, const json_t *options, 
                          json_array_size(options), OPTIONS_MAX);
     json_array_foreach(options, i, item) {
         if (!split(NULL, OPTIONS_PARAM, i, item, &name, &value, error)
-            || !set_option(tool, text_string(&name),
-                           read_value(value_param_find(tool, text_string(&name)), value), out,
-                           error))
+            || !set_option_take(tool, text_string(&name),
+                                read_value(value_param_find(tool, text_string(&name)), value), out,
+                                error))
             return false;
     }
     return true;
@@ -156,7 +156,7 @@ static CHECKED bool unfold_object(const struct tool *tool, const json_t *options
     json_t *value;
 
     json_object_foreach(json_iterable(options), name, value) {
-        if (!set_option(tool, name, json_incref(value), out, error))
+        if (!set_option_take(tool, name, json_incref(value), out, error))
             return false;
     }
     return true;

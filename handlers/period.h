@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments `since` and `until` of tools whose rows have a time. */
+/* The arguments `since` and `until` of tools that list rows with a time. */
 #pragma once
 
 #include "handlers/tool.h"

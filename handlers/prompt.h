@@ -21,7 +21,8 @@ struct prompt {
     const char *title;
     const char *help;
     const struct prompt_argument *arguments; /* ends with a NULL name */
-    enum role role;                          /* the role that its tools require */
+    /* What the tools of its steps require, apart from steps before which the agent asks. */
+    enum role role;
     /* Adds the messages; the arguments were checked before. */
     CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };

@@ -37,7 +37,7 @@ extern const struct resource *const resources[]; /* ends with NULL */
 bool resource_is_template(const struct resource *resource);
 /* Copies the variable's name to `out`; "" for a resource without one. */
 void resource_variable(const struct resource *resource, char out[INSTANCE_VALUE_SIZE]);
-/* Writes the URI of one instance to `out`. */
+/* Writes the URI of one instance to `out`; of a resource without a variable, its only URI. */
 void resource_uri(const struct resource *resource, const char *value, char out[RESOURCE_URI_SIZE]);
 
 /* Finds the row for a URI, and the variable's value ("": the row has no variable). NOT_FOUND: the
@@ -50,9 +50,9 @@ CHECKED bool resource_match(const struct resource *const *table, const char *uri
 CHECKED bool resource_find(const struct resource *const *table, const struct services *services,
                            const char *uri, struct error *error);
 
-/* Lists one page of the existing resources, in the order of the table, as MCP's Resource objects.
- * `cursor` "": from the start; `next` is "" on the last page. INVALID: an invalid cursor. *out: a
- * new reference. */
+/* Lists one page of the resources and the existing instances, without those that are `unlisted`, in
+ * the order of the table, as MCP's Resource objects. `cursor` "": from the start; `next` is "" on
+ * the last page. INVALID: an invalid cursor. *out: a new reference. */
 CHECKED bool resources_page(const struct resource *const *table, const struct services *services,
                             const char *cursor, json_t **out, char next[RESOURCE_CURSOR_SIZE],
                             struct error *error);
@@ -60,6 +60,7 @@ CHECKED bool resources_page(const struct resource *const *table, const struct se
 json_t *resource_templates(const struct resource *const *table);
 
 /* Carries out resources/read: checks the role, reads the resource, and writes the audit row of a
- * refusal; counts the read if the row says so. *resource: the resource that was read. */
+ * refusal; counts the read if `counts_reads` of the resource is true. *resource: the resource that
+ * was read. */
 CHECKED bool resource_read(const struct resource *const *table, struct call *call, const char *uri,
                            const struct resource **resource, struct text *out, struct error *error);

@@ -12,8 +12,8 @@ void resource_answer_add_json(const json_t *value, struct text *out)
     text_add_char(out, '\n');
 }
 
-bool resource_answer_of_tool(struct call *call, const char *tool, json_t *arguments_take,
-                             enum resource_form form, struct text *out, struct error *error)
+bool resource_answer_of_tool_take(struct call *call, const char *tool, json_t *arguments_take,
+                                  enum resource_form form, struct text *out, struct error *error)
 {
     json_auto_t *arguments = arguments_take;
     const json_t *before = call->arguments;

@@ -14,8 +14,8 @@ struct instance {
 
 struct resource_instances {
     const char *noun; /* "deployment" */
-    /* Lists at most `limit` things, always in the same order, after the cursor ("": from the
-     * start). `next` is "" on the last page. INVALID: an invalid cursor. The caller frees *out. */
+    /* Lists at most `limit` things, always in the same order, after the cursor `after` ("": from
+     * the start). `next` is "" on the last page. INVALID: an invalid cursor. free(*out). */
     CHECKED bool (*list)(const struct services *services, const char *after, size_t limit,
                          struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                          struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The published lists of resources and templates, page by page. */
+/* The published lists: resources, page by page, and templates. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ json_t *resource_templates(const struct resource *const *table)
 /* ---- Pages ---- */
 
 /* The most instances that are fetched at once. If the cursor is a time, no instance is omitted as
- * long as fewer than this were created in the same millisecond. A page ends once it has this many
- * entries, so that no page exceeds RESOURCES_PER_PAGE. */
+ * long as fewer than this were created in the same millisecond. A page ends once it has at least
+ * this many entries, so that no page exceeds RESOURCES_PER_PAGE. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
 /* Where a page begins. Its cursor is "<row's name>:<after>". */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that no row of a table is incomplete. Every row must state a role. A resource and a tool
- * must also state a placement. A tool must also list its params, state the types of its params and
- * fields and, unless it only reads, state its effects. A member that was forgotten is 0, which
- * means "not stated". */
+ * must also state a placement. A tool must also have params or an input_schema, state the types of
+ * its params and fields and, unless it only reads, state its effects. A member that was forgotten
+ * is 0, which means "not stated". */
 #pragma once
 
 #include "handlers/prompt.h"

@@ -146,7 +146,7 @@ struct tool {
      * Other principals may not call it once they have stored `storage_limit_bytes` (services.h). */
     bool grows;
     /* Called before the arguments are checked: replaces a reference, such as the digest of a plan
-     * that was reviewed, by the arguments that it stands for. *out: a new reference. NULL: the
+     * that was reviewed, with the arguments that it stands for. *out: a new reference. NULL: the
      * arguments are used as they are. */
     CHECKED bool (*recall)(const struct call *call, const json_t *given, json_t **out,
                            struct error *error);
@@ -199,8 +199,9 @@ struct call {
     void (*progress)(struct call *call, double progress, double total, const char *message);
     /* The client receives progress, and so knows that its call is still running. */
     bool is_followed;
-    /* Returns true if other calls wait for the thread that this one occupies. NULL: none do. */
-    bool (*is_wanted)(void *host);
+    /* In a PLACE_WAITING call: returns true if other calls wait for a thread of that kind. NULL:
+     * none do. */
+    bool (*thread_is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
     /* Asks the client; never NULL. *answers: a new object with the result of each question by its
      * key. With sessions it blocks until the client has answered. In 2026-07-28 it first fails with
@@ -236,10 +237,10 @@ CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
 /* Carries out a call: checks role and arguments, runs the tool, and writes an audit row if the call
- * failed, or if it may change something and wrote none itself. `call->arguments` are the caller's
- * raw arguments (NULL: none). False: `error` is for the client, usually as a result with isError.
- * An error of the kind INTERNAL is logged, and the client gets only the request's id, with which to
- * find it in the log. */
+ * failed, if the tool counts its reads, or if the call may change something and wrote none itself.
+ * `call->arguments` are the caller's raw arguments (NULL: none). False: `error` is for the client,
+ * usually as a result with isError. An error of the kind INTERNAL is logged, and the client gets
+ * only the request's id, with which to find it in the log. */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 

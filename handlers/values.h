@@ -22,7 +22,8 @@ void value_param_range(const struct param *param, struct text *out);
 #define VALUE_SHOWN_SIZE 64
 const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE]);
 const char *value_show_text(const char *text, char out[VALUE_SHOWN_SIZE]);
-/* Writes a URL without its query and its fragment, or "(hidden)" if it may contain a user name. */
+/* Writes a URL with "(hidden)" in place of its query and its fragment, or of the whole URL if it
+ * may contain a user name. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE]);
 
 /* Checks that `value` may be the name of a target or a deployment (text_is_name). INVALID: the

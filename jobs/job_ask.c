@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets a job ask a question without occupying a thread: the job goes back to the queue until the
- * question is answered. */
+/* Lets a job ask a question without occupying a thread: the job goes back to the queue, and is not
+ * claimed before the question is answered or the job is cancelled. */
 #include <stdlib.h>
 #include <string.h>
 

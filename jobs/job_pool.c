@@ -96,7 +96,8 @@ static CHECKED bool finish_job(const struct job_run *run, enum job_end end, cons
     return job_finish(run->store, &run->claim, &ending, clock_utc_ms(), error);
 }
 
-/* Stores the last progress, which may be newer than the last heartbeat, and then the job's end. */
+/* Stores the last progress, which may be newer than the last heartbeat, and then how the run ended.
+ */
 static CHECKED bool store_end(struct runner *runner, struct job_beat *last, enum job_end end,
                               const char *outcome, struct error *error)
 {
@@ -133,8 +134,8 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
     return !stopping;
 }
 
-/* Stores the job's end. If the store refuses it, for example because the disk is full, retries
- * until the pool stops (the next process then runs the job again). Returns false if the end was not
+/* Stores how the run ended. If the store refuses it, for example because the disk is full, retries
+ * until the pool stops (the next process then runs the job again). Returns false if that was not
  * stored: the pool stops, or the claim is stale (CONFLICT). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
@@ -172,9 +173,9 @@ static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct
     return JOB_END_FAILED;
 }
 
-/* Returns true if the next job should be claimed at once: not if this one was returned to the
- * queue, where it would be claimed again, unless it asked a question, because the answer may have
- * come before the job was back in the queue. */
+/* Returns true if the next job should be claimed at once. After a job that was returned
+ * to the queue it should not, because that job would be claimed again, unless the job asked a
+ * question: the answer may have come before the job was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
@@ -380,8 +381,8 @@ static CHECKED bool start_threads(struct job_pool *jobs, struct error *error)
     jobs->heartbeat_started = thread_start("heart", heartbeat_loop, jobs, &jobs->heartbeat, error);
     if (!jobs->heartbeat_started)
         return false;
-    for (; jobs->started < jobs->runner_count; jobs->started++) {
-        struct runner *runner = &jobs->runners[jobs->started];
+    for (; jobs->runners_started < jobs->runner_count; jobs->runners_started++) {
+        struct runner *runner = &jobs->runners[jobs->runners_started];
 
         if (!thread_start("job", runner_loop, runner, &runner->thread, error))
             return false;
@@ -443,7 +444,7 @@ void job_pool_destroy(struct job_pool *jobs, int64_t timeout_ms)
     if (jobs == NULL)
         return;
     wait_for_runs(jobs, timeout_ms);
-    for (unsigned i = 0; i < jobs->started; i++)
+    for (unsigned i = 0; i < jobs->runners_started; i++)
         pthread_join(jobs->runners[i].thread, NULL);
     pthread_mutex_lock(&jobs->lock);
     jobs->heartbeat_stopping = true;

@@ -6,8 +6,8 @@
 #include "base/core/text.h"
 #include "jobs/jobs_private.h"
 
-#define POLL_NS 1000000000 /* the stored row is checked at least this often */
-#define CANCELLED_POLL_NS 150000000
+#define POLL_NS 1000000000          /* the stored row is checked at least this often */
+#define CANCELLED_POLL_NS 150000000 /* `cancelled` is called at least this often */
 
 void job_pool_moved(struct job_pool *jobs, const char *job_id)
 {

@@ -6,7 +6,7 @@
 
 #include "jobs/job_pool.h"
 
-#define LEASE_MS 10000 /* how long a claim is valid without a heartbeat */
+#define LEASE_MS 10000 /* so long after the last heartbeat, another process may claim the job */
 #define BEAT_MS 1000   /* between two heartbeats */
 /* How often an idle runner looks for jobs that job_pool_wake did not announce, and for expired
  * leases. Also the time after which a refused write is repeated. */
@@ -36,7 +36,7 @@ struct job_pool {
     void *services;
     char owner[ID_SIZE]; /* names this process in leases */
     struct runner *runners;
-    unsigned runner_count, started;
+    unsigned runner_count, runners_started;
     pthread_t heartbeat;
     bool heartbeat_started;
 
@@ -45,7 +45,7 @@ struct job_pool {
     pthread_mutex_t beating;
     pthread_mutex_t lock;   /* protects everything below; never held during a call of the store */
     pthread_cond_t work;    /* for idle runners and the heartbeat thread */
-    pthread_cond_t changed; /* for callers that wait for a job, and for runs that wait */
+    pthread_cond_t changed; /* for everyone else who waits: callers, runs, job_pool_destroy */
     uint64_t wakes;         /* counts calls of job_pool_wake */
     uint64_t moves;         /* counts changes of any job */
     bool stopping, heartbeat_stopping;
@@ -60,5 +60,6 @@ void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t un
 /* Call it when places in line may have changed: wakes waiting callers, and calls the listener for
  * each job in line. */
 void job_pool_lines_moved(struct job_pool *jobs);
-/* If the job waits in line, sets its message: who has the endpoint, and the job's place in line. */
+/* If the job waits in line, sets its message: who has the endpoint or gets it next, and the
+ * job's place in line. */
 void queue_notice_describe(struct store *store, struct job *job);

@@ -150,8 +150,8 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the field was empty or a box that is not
- * ticked. */
+/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the field was left empty or, if it is a
+ * box, not ticked. */
 static void write_input(const char *name, const json_t *property, const char *sent,
                         bool is_form_sent, struct html *html)
 {
@@ -198,6 +198,7 @@ static const char *write_yes(const struct parsed_question *asked, struct html *h
     return json_get_text(json_object_iter_value(only), "title", "Yes");
 }
 
+/* Writes an input for each property, and returns the button's label. */
 static const char *write_members(const struct page_request *request,
                                  const struct parsed_question *asked, struct html *html)
 {
@@ -220,12 +221,12 @@ static bool is_yes_or_no(const struct parsed_question *asked)
 static void write_form(const struct page_request *request, const struct parsed_question *asked,
                        struct html *html)
 {
-    const char *accept;
+    const char *label;
 
     page_form_begin(request, html, request->path);
-    accept = is_yes_or_no(asked) ? write_yes(asked, html) : write_members(request, asked, html);
+    label = is_yes_or_no(asked) ? write_yes(asked, html) : write_members(request, asked, html);
     html_open(html, "p", { "class", "row" });
-    html_element(html, "button", accept, { "name", "answer" }, { "value", "accept" });
+    html_element(html, "button", label, { "name", "answer" }, { "value", "accept" });
     html_element(html, "button", "Decline", { "name", "answer" }, { "value", "decline" },
                  { "class", "quiet" });
     html_close(html, "p");

@@ -58,7 +58,7 @@ static const struct file_format {
     { ".json", "application/json", write_json },
 };
 
-/* The format that the path's ending names; the table of pages has no other endings. */
+/* The format that the path's ending names: web/pages.c has no other endings for charts. */
 static const struct file_format *format_of(const struct page_request *request)
 {
     const char *end = strrchr(request->path, '.');

@@ -6,10 +6,10 @@
 #include "web/page.h"
 
 /* "/runs/{id}/{chart}.svg", "/sweeps/{id}/{chart}.svg"; {chart} is the name of a plot.
- * "/runs/{id}.svg", "/sweeps/{id}.svg": the heat map. */
+ * "/runs/{id}.svg", "/sweeps/{id}.svg", and the same with .png: the heat map. */
 CHECKED bool chart_file_of_plot(const struct page_request *request, struct page_answer *answer,
                                 struct error *error);
-/* "/compare/forest.svg?a=&b=" or "/compare.svg?a=&b=" */
+/* "/compare/forest.svg?a=&b=" or "/compare.svg?a=&b="; but "/compare.json" is compare_page_json. */
 CHECKED bool chart_file_of_comparison(const struct page_request *request,
                                       struct page_answer *answer, struct error *error);
 /* "/history/chart.svg?deployment=&minutes=" or "/history.svg?deployment=&minutes=" */

@@ -130,14 +130,14 @@ static void write_files(const struct page_request *request, struct html *html)
     report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* Appends the facts that prevent the comparison as "a,b": those that differ or, if `unknown`, those
- * that are not known. */
+/* Appends, as "a,b", the facts that prevent the comparison: those that differ or, if `unknown`,
+ * those that are not known of both runs. */
 static void add_refused(const struct comparison *comparison, bool unknown, struct text *out)
 {
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
 
-        if (!difference->allowed && (difference->known < 2) == unknown)
+        if (!difference->allowed && (difference->known_count < 2) == unknown)
             text_addf(out, "%s%s", out->length > 0 ? "," : "", difference->fact);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /history: what a deployment's server reported over time, with sweeps shaded and restarts marked
- * by lines. */
+/* /history: what a deployment's server reported over time, with sweeps shaded, restarts marked by
+ * lines, and revisions by numbers. */
 #pragma once
 
 #include "web/page.h"

@@ -71,7 +71,7 @@ static CHECKED bool write_page(const struct page_request *request, const char *w
         write_form(request, &html);
     html_element(&html, "h2", "Imported");
     page_list_write(request, "Imported files, the newest first", columns, imported,
-                    "None of these runs was imported.", &html);
+                    "No imported files on this page.", &html);
     page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;

@@ -34,8 +34,8 @@ static void write_reason(const json_t *job, struct html *html)
     html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
 }
 
-/* Writes what the job is doing now, or why it ended. The rows of job_list have no outcome: for
- * failed jobs it comes from job_show. */
+/* Writes what the job is doing now or, after its end, the error or reason in its outcome, if there
+ * is one. The rows of job_list have no outcome: that of a failed job is read with job_show. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const char *message = json_get_text(job, "message", "");

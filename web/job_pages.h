@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /jobs: running, waiting and past jobs. Users who may cancel a job see a button for that until it
- * is over. */
+/* /jobs: running, waiting and past jobs. Users who may cancel a job see a button for that until the
+ * job is over. */
 #pragma once
 
 #include "web/page.h"

@@ -135,8 +135,9 @@ static CHECKED bool write_jobs(const struct page_request *request, const char *s
     return true;
 }
 
-/* Writes the questions and plans that wait for a person, the jobs that run or wait, and, of those
- * created in the last 24 hours, the jobs that failed. */
+/* Writes the questions that wait for the user's answer, the plans that have not begun, the jobs
+ * that run or wait, and, of the jobs created in the last 24 hours, those that failed: at most 10
+ * jobs of each state. */
 static CHECKED bool write_work(const struct page_request *request, struct html *html,
                                struct error *error)
 {

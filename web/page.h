@@ -2,7 +2,7 @@
 /* The pages for people: functions from a request to an answer. They do not know HTTP connections,
  * and get their figures from the tools and other functions of handlers/ (web/page_call.h), as the
  * request's principal. The table `pages` is in web/pages.c; server/pages/ finds a request's row,
- * authenticates, and runs it on a worker. */
+ * authenticates the caller, and calls the row's `write` on a worker. */
 #pragma once
 
 #include "base/formats/html.h"
@@ -27,7 +27,7 @@ struct page_request {
     struct principal principal;
     bool may_sign_out;         /* the browser signed in with a key */
     const char *path;          /* "/runs/run_1" */
-    const char *known;         /* If-None-Match: the tag that the browser has; NULL: none */
+    const char *known;         /* If-None-Match: the tags that the browser has; NULL: none */
     struct page_values places; /* the path's parameters: "id" of "/runs/{id}" */
     struct page_values query, form;
     const char *token; /* in each POST form, against forgery (page_form_begin) */
@@ -54,7 +54,8 @@ struct page_answer {
     /* the browser must repeat the request at once: a page of another origin led here, so the
      * session's cookie may not have been sent */
     bool reloads;
-    /* It reports an error; the navigation is shown even to a reader who is not signed in. */
+    /* It only reports an error (frame_refusal). The navigation is shown even to a reader who is
+     * not signed in. */
     bool is_refusal;
     struct text location; /* answers 303 with this path of this server */
     struct text file;     /* the name under which the browser saves the answer; "": it shows it */

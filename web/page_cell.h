@@ -19,7 +19,7 @@ enum page_cell {
 void page_cell_write(enum page_cell kind, const json_t *value, struct html *html);
 /* Writes {"interval_ms": [0, 15000]} as "interval_ms: 0 → 15000". */
 void page_cell_change(const json_t *changed, struct html *html);
-/* The member of a path such as "load.requests_running", borrowed; NULL: it is missing. */
+/* The member at a path such as "load.requests_running", borrowed; NULL: it is missing. */
 const json_t *page_cell_member(const json_t *object, const char *path);
 /* Writes "input_tokens" as "Input tokens", "limit_ttft_ms" as "Limit TTFT, ms". */
 void page_cell_label(const char *name, struct html *html);

@@ -8,7 +8,7 @@ struct page_column {
     const char *heading;
     const char *member; /* the row's member; "load.requests_running" is a member of a member */
     enum page_cell kind;
-    /* Writes the cell instead, if it is not NULL. */
+    /* Writes the cell; `kind` is then not used. NULL: the cell is the member, shown as `kind`. */
     void (*write)(const struct page_request *request, const json_t *row, struct html *html);
 };
 

@@ -94,8 +94,8 @@ static void write_inputs(const struct page_request *request, const struct tool *
 }
 
 /* Whether one of the folded inputs has a value: values must be visible. */
-static bool has_rare(const struct page_request *request, const struct tool *tool,
-                     const char *const *omitted)
+static bool has_rare_value(const struct page_request *request, const struct tool *tool,
+                           const char *const *omitted)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++)
         if (param->rare && !is_among(omitted, param->name) && value_of(request, param) != NULL)
@@ -107,7 +107,7 @@ void param_form_write(const struct page_request *request, const struct tool *too
                       const char *const *omitted, struct html *html)
 {
     write_inputs(request, tool, omitted, false, html);
-    html_open(html, "details", { "open", has_rare(request, tool, omitted) ? "" : NULL });
+    html_open(html, "details", { "open", has_rare_value(request, tool, omitted) ? "" : NULL });
     html_element(html, "summary", "More");
     write_inputs(request, tool, omitted, true, html);
     html_close(html, "details");

@@ -14,7 +14,7 @@
 
 /* ---- The plan ---- */
 
-static bool is_ending(const json_t *plan)
+static bool ends_deployment(const json_t *plan)
 {
     const char *verb = json_get_text(plan, "verb", "");
 
@@ -23,11 +23,11 @@ static bool is_ending(const json_t *plan)
 
 static void write_end(const json_t *plan, struct html *html)
 {
-    const char *ends_by = json_get_text(plan, "ends_by", NULL);
+    const char *end_sentence = json_get_text(plan, "ends_by", NULL);
 
-    if (is_ending(plan))
+    if (ends_deployment(plan))
         return;
-    if (ends_by == NULL)
+    if (end_sentence == NULL)
         html_element(html, "p", "If opsbrain is gone, nothing ends this deployment.",
                      { "class", "error" });
     html_open(html, "p");
@@ -37,7 +37,7 @@ static void write_end(const json_t *plan, struct html *html)
         html_text(html, "The deployment ends at ");
         page_cell_write(PAGE_TIME, json_object_get(plan, "ends_at"), html);
         html_textf(html, " UTC (%s)%s%s.", json_get_text(plan, "at_end", "destroy"),
-                   ends_by == NULL ? "" : ": ", ends_by == NULL ? "" : ends_by);
+                   end_sentence == NULL ? "" : ": ", end_sentence == NULL ? "" : end_sentence);
     }
     html_close(html, "p");
 }
@@ -175,14 +175,16 @@ static void write_button(const struct page_request *request, const json_t *plan,
     if (!json_get_boolean(plan, "waits", false) || !page_may(request, ROLE_OPERATOR))
         return;
     if (has_agreed(request, plan)) {
-        html_element(html, "p", "You agreed: deployment_apply with this plan begins it.",
+        html_element(html, "p",
+                     "You agreed. deployment_apply with this plan begins it, unless a second "
+                     "person must agree first.",
                      { "class", "state good" });
         return;
     }
     page_form_begin(request, html, request->path);
     html_element(html, "p",
                  "Agreeing records your own go-ahead, with your name. "
-                 "deployment_apply then begins the plan.");
+                 "deployment_apply then begins the plan, unless a second person must agree first.");
     html_element(html, "button", "Agree to this plan");
     html_close(html, "form");
 }
@@ -278,7 +280,7 @@ bool plan_page_list(const struct page_request *request, size_t *found, struct ht
     *found += json_array_size(waiting);
     if (json_array_size(waiting) == 0)
         return true;
-    html_element(html, "h2", "Plans that wait for a go-ahead");
+    html_element(html, "h2", "Plans that have not begun");
     html_open(html, "ul");
     json_array_foreach(waiting, i, plan)
         write_link(plan, html);

@@ -9,7 +9,7 @@ CHECKED bool plan_page_write(const struct page_request *request, struct page_ans
 /* POST: the user agrees, under the rules of plan_approve. */
 CHECKED bool plan_page_submit(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
-/* Writes a heading and a list of the plans that wait for a go-ahead, and adds their number to
- * *found. Without such plans, writes nothing. */
+/* Writes a heading and a list of the newest valid plans that have not begun, and adds the number of
+ * listed plans to *found. Without such plans, writes nothing. */
 CHECKED bool plan_page_list(const struct page_request *request, size_t *found, struct html *html,
                             struct error *error);

@@ -124,7 +124,7 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
-/* run_show's answer with all cells at once: page by page, a run of 10,000 cells would be searched
+/* Gets run_show's answer with all cells: in pages of 200 cells, a run of 10,000 cells would be read
  * 50 times. *out: a new reference. */
 static CHECKED bool show_whole(const struct page_request *request, json_t **out,
                                struct error *error)

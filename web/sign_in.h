@@ -4,7 +4,7 @@
 
 #include "web/page.h"
 
-/* `to`: the path to go to afterwards. `why`: what was wrong with the key that was sent; NULL: none
+/* `to`: the path to go to afterwards. `why`: why the form that was sent was refused; NULL: none
  * was sent. */
 void sign_in_write(const struct page_request *request, const char *to, const char *why,
                    struct page_answer *answer);

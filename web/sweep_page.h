@@ -6,7 +6,7 @@
 
 CHECKED bool sweeps_page_write(const struct page_request *request, struct page_answer *answer,
                                struct error *error);
-/* Shows the progress while the sweep runs, then the report. */
+/* Shows the progress and what is measured so far until the sweep is over, then the report. */
 CHECKED bool sweep_page_write(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
 /* "/sweeps/{id}.json": run_report's answer; "/sweeps/{id}.csv": every cell of its runs. */

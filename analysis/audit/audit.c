@@ -94,7 +94,7 @@ void findings_finish(struct findings *findings)
     *findings = (struct findings){ 0 };
 }
 
-struct finding *audit_find(struct audit *audit, enum finding_weight weight)
+struct finding *audit_add_finding(struct audit *audit, enum finding_weight weight)
 {
     struct findings *findings = audit->findings;
 
@@ -109,11 +109,11 @@ void audit_finding_add_cell(struct finding *finding, size_t cell)
     finding->cells[finding->cell_count++] = cell;
 }
 
-void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cell,
-                     struct finding **finding)
+void audit_report_cell(struct audit *audit, enum finding_weight weight, size_t cell,
+                       struct finding **finding)
 {
     if (*finding == NULL)
-        *finding = audit_find(audit, weight);
+        *finding = audit_add_finding(audit, weight);
     audit_finding_add_cell(*finding, cell);
 }
 
@@ -131,7 +131,7 @@ struct finding *audit_find_cells(struct audit *audit, enum finding_weight weight
     for (size_t i = 0; i < audit->evidence->cell_count; i++) {
         if (!matches(&audit->evidence->cells[i]))
             continue;
-        audit_find_cell(audit, weight, i, &finding);
+        audit_report_cell(audit, weight, i, &finding);
     }
     return finding;
 }

@@ -28,8 +28,8 @@ enum audit_use {
 struct finding {
     const struct audit_rule *rule;
     enum finding_weight weight;
-    size_t *cells; /* indices of the affected cells in the evidence, ascending; heap */
-    size_t cell_count;
+    size_t *cells;           /* indices of the affected cells in the evidence, ascending; heap */
+    size_t cell_count;       /* 0: the finding is about the file as a whole */
     struct text arithmetic;  /* the figures that show the mistake */
     struct text consequence; /* which conclusions are not valid */
 };
@@ -40,8 +40,8 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* one for each rule, in the order of audit_rules */
-    /* The run's hardware and model, which a cell may replace by its own; NULL: not known, or not in
-     * the catalogue. */
+    /* The run's hardware and model, whose cells may name others; NULL: not known, not in the
+     * catalogue, or no catalogue was passed. */
     const struct hardware *hardware;
     const struct model *model;
 };
@@ -64,8 +64,8 @@ extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 struct audit_input {
     const struct evidence *evidence;
     /* Iterates over the runs in which to look for copies; the audited run may be among them. Each
-     * call puts one run into *out, which the audit finishes, and returns false after the last.
-     * NULL: no copies are looked for. */
+     * call puts one run into *out, which the audit finishes; it returns false after the last, or if
+     * it cannot read the next. NULL: no copies are looked for. */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
     /* NULL: figures are not compared with what the hardware can do. */
@@ -88,8 +88,9 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
 /* The unit of input lengths: "tokens of context", "words of context" or, if the file does not say,
  * "tokens or words of context". */
 const char *finding_length_unit(const struct evidence *evidence);
-size_t findings_applied(const struct findings *findings); /* the number of rules applied */
-/* Writes which rules were applied, and which were not, with what was missing for them. */
+size_t findings_count_applied(const struct findings *findings); /* the number of rules applied */
+/* Writes which rules were applied, and which lacked something, with what it was. Rules that are not
+ * applicable are left out, in the JSON as well. */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* {"applied": [rule], "not_applied": [{"lacks", "rules"}]}. New reference. */
 json_t *findings_uses_json(const struct findings *findings);

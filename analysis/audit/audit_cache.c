@@ -60,8 +60,8 @@ static void check_reported(struct audit *audit)
 
 /* ---- From the times ---- */
 
-/* The time to the first token if both cells report it, preferably the median; else the time of the
- * whole request. */
+/* The time of `place` to compare with that of `other`: the median TTFT if both cells report one,
+ * else the mean TTFT if both report one, else the mean time of the whole request. */
 static double compared_ms(const struct audit_place *place, const struct audit_place *other)
 {
     const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
@@ -75,17 +75,17 @@ static double compared_ms(const struct audit_place *place, const struct audit_pl
 }
 
 static bool is_slower(const struct audit_place *first, const struct audit_place *later,
-                      double times)
+                      double factor)
 {
     double first_ms = compared_ms(first, later), later_ms = compared_ms(later, first);
 
-    return first_ms > times * later_ms && first_ms > later_ms + CACHED_MS;
+    return first_ms > factor * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
 /* Whether `first` has several requests, and medians show the difference that is_slower() found:
  * those of TTFT, if both cells have them, or those of E2E. One request that a compilation delays
  * hardly moves a median. */
-static bool compares_medians(const struct audit_place *first, const struct audit_place *later)
+static bool is_slower_by_median(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
 
@@ -96,24 +96,27 @@ static bool compares_medians(const struct audit_place *first, const struct audit
 }
 
 /* Whether the time was spent on reading the prompt, and not on a compilation, which takes the same
- * time for every length. Compares `first` with the cells of other lengths that also have the fewest
- * users. At least one whose prompt is at most half or at least twice as long must have taken less
- * or more time about in proportion, and none whose prompt is at least twice as long may have taken
- * less time. */
+ * time for every length. Compares `first` with the other cells of its run that have the fewest
+ * users for their length, and a prompt that is at most half as long (but not shorter than
+ * AUDIT_CACHE_LENGTH) or at least twice as long. The times of `first` and of at least one of them
+ * must be about in proportion to the lengths, and none whose prompt is at least twice as long may
+ * have taken less time. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
 
     for (size_t i = first->run; i < first->run_end; i++) {
         const struct audit_place *other = &places->at[i];
-        double lengths = other->length / first->length, times = other->mean_ms / first->mean_ms;
+        double length_ratio = other->length / first->length;
+        double time_ratio = other->mean_ms / first->mean_ms;
 
         if (!other->is_measured || !(other->length >= AUDIT_CACHE_LENGTH)
-            || !(lengths >= 2 || lengths <= 0.5) || !audit_place_is_lowest(places, other))
+            || !(length_ratio >= 2 || length_ratio <= 0.5) || !audit_place_is_lowest(places, other))
             continue;
-        if (lengths >= 2 && times < 1)
+        if (length_ratio >= 2 && time_ratio < 1)
             return false;
-        grows |= log(times) / log(lengths) > 0.6 && log(times) / log(lengths) < 1.6;
+        grows |=
+            log(time_ratio) / log(length_ratio) > 0.6 && log(time_ratio) / log(length_ratio) < 1.6;
     }
     return grows;
 }
@@ -132,7 +135,7 @@ const struct audit_place *audit_cache_first_hit(const struct audit_places *place
         || first->length < PREFILL_SPEED * compared_ms(first, later) / 1000)
         return NULL;
     return grows_with_length(places, first)
-                   || (is_slower(first, later, CACHED_TIMES) && compares_medians(first, later))
+                   || (is_slower(first, later, CACHED_TIMES) && is_slower_by_median(first, later))
                ? later
                : NULL;
 }
@@ -170,7 +173,7 @@ static void check_times(struct audit *audit)
     }
     if (longest == NULL)
         return;
-    finding = audit_find(audit, FINDING_WRONG);
+    finding = audit_add_finding(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (from_cache[i])
             audit_finding_add_cell(finding, i);
@@ -265,7 +268,7 @@ static void check_described(struct audit *audit)
         || (prompt == NULL && !names_one_prompt(evidence->facts.dataset)
             && !names_one_prompt(evidence->facts.workload)))
         return;
-    finding = audit_find(audit, FINDING_CAUTION);
+    finding = audit_add_finding(audit, FINDING_CAUTION);
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (audit_cell_is_measured(&evidence->cells[i])
             && (prompt == NULL || prompt_of(&evidence->cells[i]) != NULL))

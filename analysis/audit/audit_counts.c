@@ -5,7 +5,7 @@
 #include "analysis/audit/audit_parts.h"
 
 #define RECOUNTED_WITHIN 0.02 /* counts within this share of each other are equal */
-/* special tokens at both ends that only one of the counts may include */
+/* special tokens at both ends of a text: one of the counts may lack them */
 #define ENDING_TOKENS 2
 #define COMPARED_CELLS_MAX 1000 /* each cell is compared with at most so many others */
 
@@ -70,7 +70,7 @@ void audit_check_recounted(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (!is_recounted(evidence, &evidence->cells[i]))
             continue;
-        audit_find_cell(audit, FINDING_WRONG, i, &finding);
+        audit_report_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;

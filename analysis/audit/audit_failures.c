@@ -187,7 +187,8 @@ static void add_refusal(const struct evidence *evidence, const struct evidence_c
                         struct text *out)
 {
     text_addf(out,
-              "from %.15g %s on everything fails, at %.15g user%s too (row %lld), and within %g s",
+              "from %.15g %s on, everything fails, even at %.15g user%s (row %lld), and there "
+              "within %g s",
               cell->input_length, finding_length_unit(evidence), audit_cell_users(cell),
               audit_plural(audit_cell_users(cell)), (long long)cell->row, AT_ONCE_S);
 }
@@ -203,7 +204,7 @@ void audit_check_misnamed(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (!misnamed[i])
             continue;
-        audit_find_cell(audit, FINDING_WRONG, i, &finding);
+        audit_report_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;
@@ -233,7 +234,7 @@ void audit_check_all_failed(struct audit *audit)
         cell = &evidence->cells[i];
         if (cell->state != EVIDENCE_FAILED || misnamed[i] || is_failed_with_speed(cell))
             continue;
-        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
+        audit_report_cell(audit, FINDING_CAUTION, i, &finding);
     }
     if (finding == NULL)
         return;

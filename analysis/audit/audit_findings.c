@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the findings of the audit, and the rules that were applied, as text and as JSON. */
+/* Writes the findings of the audit as JSON, the users and lengths of a finding's cells as text, and
+ * which rules were applied as either. */
 
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* ---- Which rules ---- */
 
-size_t findings_applied(const struct findings *findings)
+size_t findings_count_applied(const struct findings *findings)
 {
     size_t count = 0;
 
@@ -66,7 +67,7 @@ static void add_names_take(json_t *names, struct text *out)
 
 void findings_write_uses(const struct findings *findings, struct text *out)
 {
-    text_addf(out, "Rules applied (%zu): ", findings_applied(findings));
+    text_addf(out, "Rules applied (%zu): ", findings_count_applied(findings));
     add_names_take(names_of(findings, NULL), out);
     text_add(out, ".\n");
     for (size_t i = 0; audit_rules[i].name != NULL; i++) {

@@ -6,8 +6,8 @@
 #include "analysis/audit/audit_parts.h"
 
 #define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, reached it */
-#define PAST_LATENCY 1.05     /* the timeout times this is the longest a request may take */
-#define PAST_BURST 1.2        /* likewise for a burst, whose last requests begin late */
+#define PAST_LATENCY 1.05     /* a latency above a timeout times this did not end at it */
+#define PAST_BURST 1.2        /* likewise the duration of a burst: its last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
 #define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
 /* Cells that end at the same unstated timeout show it if there are at least TIMEOUT_CELLS of them,
@@ -19,8 +19,8 @@
  * its highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
 #define ALONE_WITHIN 0.015
-#define RATIO_WITHIN 0.1 /* ratios p95 / mean count as equal if they differ by less than this */
-#define BUNCHED 1.05     /* percentiles that differ by at most this factor end at a timeout */
+#define RATIO_WITHIN 0.1 /* ratios p95 / mean within this share of each other count as equal */
+#define BUNCHED 1.05     /* percentiles that differ by at most this factor are almost equal */
 
 /* ---- Timeouts ---- */
 
@@ -36,9 +36,9 @@ static double cell_rounds(const struct evidence_cell *cell)
     return requests / audit_cell_users(cell);
 }
 
-/* How long a burst took, which is as long as its slowest request took: the duration reported, or
- * one computed from the rate of successful requests. NaN: the cell is no burst, or the
- * time is not known. */
+/* How long a burst took, which is about as long as its slowest request took: the duration reported,
+ * or one computed from the rate of successful requests. A cell whose number of requests is not
+ * known counts as a burst. NaN: the cell is no burst, or its users or the time are not known. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -69,7 +69,8 @@ static double timeout_near(double duration_s, double past)
 }
 
 /* The one of the usual timeouts that the cell's slowest requests ended at; NaN: none. It is judged
- * by the cell's percentiles, or by its duration if the cell is a burst or nothing succeeded. */
+ * by the cell's highest latency; if that is near no usual timeout and the cell is a burst, by its
+ * duration. If nothing succeeded, it is judged by the duration alone. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -139,7 +140,7 @@ static double usual_tail(const struct evidence *evidence)
 struct timeouts {
     double at[32]; /* seconds */
     size_t cells[32], count;
-    size_t lost;       /* cells that lost requests and whose slowest requests are known */
+    size_t lost_cells; /* those that lost requests and whose slowest requests are known */
     double usual_tail; /* the result of usual_tail() */
 };
 
@@ -167,7 +168,7 @@ static struct timeouts find_unstated_timeouts(const struct evidence *evidence)
 
         if (!lost && cell->state != EVIDENCE_FAILED)
             continue;
-        timeouts.lost += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
+        timeouts.lost_cells += lost && !isnan(fmax(highest_s(cell), burst_s(cell)));
         if (!isnan(timeout_s))
             add_timeout(&timeouts, timeout_s);
     }
@@ -179,7 +180,7 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
     for (size_t i = 0; i < timeouts->count; i++)
         if (fabs(timeouts->at[i] - timeout_s) < 0.5)
             return timeouts->cells[i] >= TIMEOUT_CELLS
-                   && (double)timeouts->cells[i] >= TIMEOUT_SHARE * (double)timeouts->lost;
+                   && (double)timeouts->cells[i] >= TIMEOUT_SHARE * (double)timeouts->lost_cells;
     return false;
 }
 
@@ -219,15 +220,17 @@ static double cutting_timeout(const struct evidence *evidence, const struct time
 static void add_censored(const struct evidence_cell *cell, double timeout_s, struct text *out)
 {
     double p95_s = cell->latency[METRIC_E2E].p95_ms / 1000;
-    double lost = isnan(cell->success_rate) ? cell->failed / (cell->failed + cell->succeeded)
-                                            : 1 - cell->success_rate;
+    double failed_share = isnan(cell->success_rate)
+                              ? cell->failed / (cell->failed + cell->succeeded)
+                              : 1 - cell->success_rate;
 
     text_addf(out, "row %lld:", (long long)cell->row);
     if (!isnan(p95_s))
         text_addf(out, " p95 %.4g s,", p95_s);
     if (!isnan(burst_s(cell)))
         text_addf(out, " duration %.4g s,", burst_s(cell));
-    text_addf(out, " %.4g %% of the requests failed: a timeout of %.15g s", 100 * lost, timeout_s);
+    text_addf(out, " %.4g %% of the requests failed: a timeout of %.15g s", 100 * failed_share,
+              timeout_s);
 }
 
 void audit_check_censored(struct audit *audit)
@@ -242,7 +245,7 @@ void audit_check_censored(struct audit *audit)
 
         if (isnan(cut_s))
             continue;
-        audit_find_cell(audit, FINDING_WRONG, i, &finding);
+        audit_report_cell(audit, FINDING_WRONG, i, &finding);
         timeout_s = cut_s;
     }
     if (finding == NULL)

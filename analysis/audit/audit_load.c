@@ -15,7 +15,7 @@
 /* Levels of a plateau differ in their requests in flight by less than this share. */
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3 /* the fewest levels that make a plateau */
-#define RUNS_MAX 100     /* the most runs examined in one file */
+#define RUNS_MAX 100     /* the most runs of a file that are searched for a plateau */
 #define BURST_ROUNDS 2   /* with fewer requests per user there is no steady state */
 
 /* The requests in flight: the average that the run reports, else by Little's law (throughput x mean
@@ -198,7 +198,8 @@ static bool is_of_run(const struct evidence_cell *cell, const struct evidence_ce
 }
 
 struct level {
-    double users, in_flight; /* median; NaN: not known for any cell */
+    double users;
+    double in_flight; /* the median of the level's cells; NaN: not known for any */
 };
 
 /* `cells` all belong to one level. */
@@ -231,11 +232,11 @@ static struct level *levels_of(const struct evidence *evidence, const struct evi
     return levels;
 }
 
-static void describe_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
-                             double lowest_users, double highest_users)
+static void report_plateau(struct audit *audit, const struct evidence_cell *of, double in_flight,
+                           double lowest_users, double highest_users)
 {
     const struct evidence *evidence = audit->evidence;
-    struct finding *finding = audit_find(audit, FINDING_WRONG);
+    struct finding *finding = audit_add_finding(audit, FINDING_WRONG);
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         double users = audit_cell_users(&evidence->cells[i]);
@@ -275,9 +276,9 @@ static void check_run_plateau(struct audit *audit, const struct evidence_cell *o
         size_t last = end - 1, first = plateau_begin(levels, last);
 
         if (end - first >= PLATEAU_LEVELS && levels[last].users >= 2 * levels[last].in_flight)
-            describe_plateau(audit, of, levels[last].in_flight, levels[first].users,
-                             levels[last].users);
-        end = first < last ? first : last;
+            report_plateau(audit, of, levels[last].in_flight, levels[first].users,
+                           levels[last].users);
+        end = first;
     }
 }
 
@@ -369,7 +370,7 @@ void audit_check_front_door(struct audit *audit)
 
         if (!audit_cell_is_measured(cell) || !(audit_cell_users(cell) > admitted))
             continue;
-        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
+        audit_report_cell(audit, FINDING_CAUTION, i, &finding);
     }
     if (finding == NULL)
         return;

@@ -22,7 +22,7 @@ bool audit_needs_percentiles(const struct audit *audit);
 bool audit_needs_order(const struct audit *audit);
 bool audit_needs_output(const struct audit *audit);
 bool audit_needs_tokens_of_context(const struct audit *audit);
-/* True for our own runs, and for imports with a warning of our load generator. */
+/* True for our own runs, and for imports with a warning that a rule reports. */
 bool audit_needs_warnings(const struct audit *audit);
 bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);

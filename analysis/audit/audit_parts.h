@@ -15,7 +15,7 @@
 struct audit {
     const struct audit_input *input;
     const struct evidence *evidence;
-    /* NULL: not known, or not in the catalogue */
+    /* as in struct findings */
     const struct hardware *hardware;
     const struct model *model;
     double chips; /* NaN: not known */
@@ -24,11 +24,11 @@ struct audit {
 };
 
 /* Adds a finding of the current rule; valid until the next one is added. */
-struct finding *audit_find(struct audit *audit, enum finding_weight weight);
+struct finding *audit_add_finding(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
 /* Adds the cell to *finding, which begins as NULL and is created with its first cell. */
-void audit_find_cell(struct audit *audit, enum finding_weight weight, size_t cell,
-                     struct finding **finding);
+void audit_report_cell(struct audit *audit, enum finding_weight weight, size_t cell,
+                       struct finding **finding);
 const struct evidence_cell *audit_first_cell(const struct audit *audit,
                                              const struct finding *finding);
 

@@ -2,8 +2,8 @@
 /* Rules on what the hardware can do (the roofline model: S. Williams, A. Waterman, D. Patterson,
  * "Roofline", CACM 52(4), 2009): a token costs two operations per active parameter, and each step
  * of one stream reads the active weights once. The rules use only bounds that hold for every
- * engine: the fastest number format of the hardware unless the run states bf16, and the smallest
- * weights of the model. */
+ * engine: the fastest number format of the hardware unless the run states bf16 without
+ * quantization, and the smallest weights of the model. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +104,9 @@ static double peak_flops(const struct audit *audit, const struct roof *roof)
     return roof->chips * best_flops(roof->hardware);
 }
 
-/* Tokens per second that passed through the model, prompts and answers; NaN: not known. A word is
- * at least one token; where the file does not say what it counts, the finding says so. */
+/* Tokens per second that passed through the model, prompts and answers; NaN: not known. An input
+ * length in words counts as so many tokens, the fewest that the words can be. If the file does not
+ * state the unit of its lengths, the finding says so. */
 static double tokens_through(const struct evidence_cell *cell)
 {
     double prompt = isnan(cell->input_tokens_mean) ? cell->input_length : cell->input_tokens_mean;
@@ -145,7 +146,7 @@ static struct finding *find_above(struct audit *audit, enum finding_weight weigh
 
         if (!(share_of(audit, cell) > share))
             continue;
-        audit_find_cell(audit, weight, i, &finding);
+        audit_report_cell(audit, weight, i, &finding);
         if (finding->cell_count == 1 || share_of(audit, cell) > share_of(audit, *worst))
             *worst = cell;
     }
@@ -235,7 +236,7 @@ void audit_check_bandwidth(struct audit *audit)
               active_weight_bytes(roof.model) / 1e9,
               roof.chips * roof.hardware->bandwidth_bytes_per_s / active_weight_bytes(roof.model));
     text_addf(&finding->consequence,
-              "Even with %d tokens a step that is too fast: tokens are counted that were not "
+              "Even with %d tokens per step, that is too fast: tokens are counted that were not "
               "generated.",
               TOKENS_PER_STEP);
 }

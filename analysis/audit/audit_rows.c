@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on the rows: which of them repeat an earlier row, or copy rows of another run. */
+/* Rules on the rows: which rows repeat an earlier one, or copy a row of another run. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-/* mean output lengths within this share of each other count as equal: answers end on their own */
+/* Mean output lengths within this share of each other count as equal: where no length was
+ * requested, answers end on their own. */
 #define OUTPUT_WITHIN 0.1
 #define COPIES_NEEDED 3 /* cells equal in every digit: fewer may be chance */
 
@@ -16,7 +17,8 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
-/* Compares the loads or, if neither cell has one, the numbers of requests, as of bursts. */
+/* Compares the loads or, if neither cell has one, as in a burst, the numbers of requests, which
+ * are never equal if one is not known. */
 static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
@@ -45,8 +47,8 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 
 /* ---- Duplicates ---- */
 
-/* Compares everything that the file states about a cell's place in the grid: rows that differ here
- * belong to different places. */
+/* Compares the variants, and what was requested: the loads (if there are none, the numbers of
+ * requests) and the lengths. Cells that differ here are at different places of the grid. */
 static int compare_stated(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {
@@ -124,10 +126,12 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* A cell whose place has already occurred in this run begins the next run. */
+/* Sets passes[i] to the number of cell i's run: a cell whose place has already occurred in the
+ * current run begins the next. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
+    /* by place: the last run with a cell of it, counted from 1; 0: none yet */
     FREE_AUTO size_t *last = memory_zeroed(evidence->cell_count + 1, sizeof *last);
     size_t pass = 0;
 
@@ -151,7 +155,8 @@ size_t *audit_passes(const struct evidence *evidence)
     return passes;
 }
 
-/* Adds the two cells of one place whose request rates differ most. */
+/* Adds the repeated cell whose request rate differs most from that of the first cell at its place,
+ * and both rates; nothing if no such two rates are known. */
 static void describe_spread(const struct evidence *evidence,
                             const struct evidence_cell *const *firsts, struct finding *finding)
 {
@@ -191,7 +196,7 @@ void audit_check_duplicates(struct audit *audit)
     for (size_t i = 0; i < evidence->cell_count; i++) {
         if (firsts[i] == &evidence->cells[i])
             continue;
-        audit_find_cell(audit, FINDING_WRONG, i, &finding);
+        audit_report_cell(audit, FINDING_WRONG, i, &finding);
     }
     if (finding == NULL)
         return;
@@ -205,7 +210,7 @@ void audit_check_duplicates(struct audit *audit)
 
 /* ---- Copies ---- */
 
-/* Compares the place and the figures that are never equal by chance. */
+/* Compares the request rate and the mean latency, and the load and the lengths as requested. */
 static int compare_cells(const void *left, const void *right)
 {
     const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
@@ -225,8 +230,8 @@ static int compare_cells(const void *left, const void *right)
     return order;
 }
 
-/* Whether the cell's request rate has more than three decimals: no other cell has the same rate by
- * chance. */
+/* Whether the cell was measured and its request rate has more than three decimals: another cell
+ * hardly has the same rate by chance. */
 static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
@@ -265,7 +270,7 @@ static void check_copy(struct audit *audit, const struct evidence *other)
     }
     if (count < COPIES_NEEDED)
         return;
-    finding = audit_find(audit, FINDING_WRONG);
+    finding = audit_add_finding(audit, FINDING_WRONG);
     for (size_t i = 0; i < count; i++)
         audit_finding_add_cell(finding, copies[i]);
     text_addf(
@@ -278,8 +283,8 @@ static void check_copy(struct audit *audit, const struct evidence *other)
              "them.");
 }
 
-/* Whether both are imports of one file, for example with different stated facts: then neither is a
- * copy of the other. */
+/* Whether both are the same run, or imports of one file, for example with different stated facts:
+ * then neither is a copy of the other. */
 static bool is_same_file(const struct evidence *a, const struct evidence *b)
 {
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);
@@ -297,7 +302,7 @@ void audit_check_copies(struct audit *audit)
         evidence_finish(&other);
     }
     for (size_t i = 0; i < json_array_size(evidence->other_names); i++) {
-        struct finding *finding = audit_find(audit, FINDING_WRONG);
+        struct finding *finding = audit_add_finding(audit, FINDING_WRONG);
 
         text_addf(&finding->arithmetic, "the same file was imported as \"%s\" and as \"%s\"",
                   evidence->name, json_string_value(json_array_get(evidence->other_names, i)));

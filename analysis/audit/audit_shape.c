@@ -3,9 +3,9 @@
 
 #include "analysis/audit/audit_places.h"
 
-/* A first cell includes a cold start if its mean latency is more than COLD_TIMES times that of the
- * next level of users, and more than COLD_MS above it; or more than DISORDER_TIMES times that
- * latency, and more than COLD_WRONG_MS above it. */
+/* A cell that may have been measured first includes a cold start if its mean latency is more than
+ * COLD_TIMES times that of the next level of users, and more than COLD_MS above it; or more than
+ * DISORDER_TIMES times that latency, and more than COLD_WRONG_MS above it. */
 #define COLD_TIMES 2
 #define COLD_MS 100
 /* A cell that exceeds the next level by both of these shows nothing but a cold start. */
@@ -17,8 +17,8 @@
 
 /* ---- Cold starts ----------------------------------------------------------------------------- */
 
-/* Whether the cell may have been measured first: it is the first row of its run, or has the fewest
- * users of the cells of its lengths. */
+/* Whether the cell may have been measured first: it is the first row of its run, or no cell
+ * of its run and lengths has fewer users. */
 static bool is_first(const struct audit_places *places, const struct audit_place *place)
 {
     return place->cell == place->run_first || audit_place_is_lowest(places, place);
@@ -63,7 +63,7 @@ static const struct audit_place *find_cold(struct audit *audit, const struct aud
 
         if (!is_cold(places, place) || audit_cache_first_hit(places, place) != NULL)
             continue;
-        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
+        audit_report_cell(audit, FINDING_CAUTION, i, &finding);
         if (weight_of(places, place) == FINDING_WRONG)
             finding->weight = FINDING_WRONG;
         if (worst == NULL || place->mean_ms > worst->mean_ms)
@@ -95,7 +95,7 @@ void audit_check_first_shape(struct audit *audit)
 
 /* ---- Less work that took longer -------------------------------------------------------------- */
 
-/* Whether `less` is less work than `more` and yet was slower by more than chance explains. */
+/* Whether `less` is less work than `more` and yet slower by both DISORDER_TIMES and DISORDER_MS. */
 static bool contradicts(const struct audit_place *less, const struct audit_place *more)
 {
     bool same, smaller;
@@ -153,7 +153,7 @@ void audit_check_monotone(struct audit *audit)
         other = contradicted_by(&places, place);
         if (other == NULL)
             continue;
-        audit_find_cell(audit, FINDING_CAUTION, i, &finding);
+        audit_report_cell(audit, FINDING_CAUTION, i, &finding);
         if (worst == NULL || place->mean_ms / other->mean_ms > worst->mean_ms / against->mean_ms) {
             worst = place;
             against = other;
@@ -161,7 +161,7 @@ void audit_check_monotone(struct audit *audit)
     }
     if (worst == NULL)
         return;
-    text_addf(&finding->arithmetic, "widest: %.4g s at ", worst->mean_ms / 1000);
+    text_addf(&finding->arithmetic, "widest difference: %.4g s at ", worst->mean_ms / 1000);
     add_place(audit->evidence, worst, &finding->arithmetic);
     text_addf(&finding->arithmetic, ", but %.4g s at ", against->mean_ms / 1000);
     add_place(audit->evidence, against, &finding->arithmetic);

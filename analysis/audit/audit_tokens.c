@@ -6,20 +6,22 @@
 #include "base/core/memory.h"
 
 #define OUTPUT_NEEDED 16 /* fewer tokens per request are too few to judge generation */
-/* tokens per request within this share of the context count as equal to it */
+/* Tokens per request within this share of the context count as equal to it: then the tokens are
+ * those of the context, "locked" to it. */
 #define LOCKED_WITHIN 0.005
-#define LOCKED_NEEDED 3 /* so many cells must match, at two contexts or more */
-/* The tokens are those of the context if the tokens per request grow by one per token of context,
- * within the share LINE_WITHIN, over contexts that differ by at least the factor LINE_SPAN, in at
- * least the share LINE_SHARE of the cells. */
+#define LOCKED_NEEDED 3 /* at least so many cells must show it, at two contexts or more */
+/* The tokens are also those of the context if a line that is fitted to the tokens per request, over
+ * contexts that differ by at least the factor LINE_SPAN, rises by one per token of context, and at
+ * least the share LINE_SHARE of the cells lie on it, both within the share LINE_WITHIN.
+ * AUDIT_TEMPLATE_TOKENS limits the line's constant. */
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
 #define RATES_WITHIN 0.03  /* rates within this share of each other agree */
 #define SMALLEST_UNIT 1e-6 /* figures are taken to be rounded to this unit or a larger one */
 
-/* Where no output was requested, as when an engine only reads prompts, there is no generation to
- * judge. */
+/* Where no output was requested and none is reported, as when an engine only reads prompts, there
+ * is no generation to judge. */
 static bool has_short_output(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && audit_cell_tokens_out(cell) < OUTPUT_NEEDED
@@ -35,8 +37,8 @@ void audit_check_one_token(struct audit *audit)
         return;
     for (size_t i = 0; i < finding->cell_count; i++)
         least = fmin(least, audit_cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
-    text_addf(&finding->arithmetic, "%.3g output tokens per request, where %d are needed", least,
-              OUTPUT_NEEDED);
+    text_addf(&finding->arithmetic, "as few as %.3g output tokens per request, where %d are needed",
+              least, OUTPUT_NEEDED);
     text_add(
         &finding->consequence,
         "No conclusion on generation speed, quantization or speculative decoding is valid: this is "
@@ -53,7 +55,8 @@ static double tokens_per_request(const struct evidence_cell *cell)
     return rate / cell->request_throughput;
 }
 
-/* Tokens per request that equal the requested output length are output tokens. */
+/* Whether the tokens per request may be those of the context: not if they equal the requested
+ * output length, because then they are output tokens. */
 static bool may_be_locked(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && cell->input_length > 1 && tokens_per_request(cell) > 0
@@ -68,8 +71,8 @@ static bool is_locked(const struct evidence_cell *cell)
            && fabs(tokens_per_request(cell) / cell->input_length - 1) < LOCKED_WITHIN;
 }
 
-/* Whether enough cells match, at several contexts: at one context alone, an output length that the
- * file does not state may happen to be the same. */
+/* Whether enough cells are locked, at two contexts or more: at one context alone, an output length
+ * that the file does not state may happen to equal the context. */
 static bool is_proven_by_matches(const struct evidence *evidence)
 {
     double low = INFINITY, high = 0;
@@ -87,10 +90,10 @@ static bool is_proven_by_matches(const struct evidence *evidence)
     return count >= LOCKED_NEEDED && high > low;
 }
 
-/* Tokens per request = a + b x context, by least squares over the cells of all contexts. */
+/* Tokens per request = a + b x context, by least squares over the cells that may be locked. */
 struct line {
     double a, b, low, high; /* low, high: the contexts' range */
-    size_t count;
+    size_t count;           /* of these cells */
 };
 
 static struct line fit_line(const struct evidence *evidence)
@@ -161,7 +164,7 @@ void audit_check_locked_tokens(struct audit *audit)
 
     if (!find_locked(evidence, locked))
         return;
-    finding = audit_find(audit, FINDING_WRONG);
+    finding = audit_add_finding(audit, FINDING_WRONG);
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (locked[i])
             audit_finding_add_cell(finding, i);
@@ -278,8 +281,9 @@ void audit_check_uneven(struct audit *audit)
 
 /* ---- Rates ---- */
 
-/* Half a unit of the figure's last decimal: the most that rounding can change. */
-static double rounding(double value)
+/* The most by which rounding may have changed the figure: half a unit of its last decimal, 0.5 for
+ * an integer. */
+static double rounding_error(double value)
 {
     double unit = 1;
 
@@ -288,9 +292,12 @@ static double rounding(double value)
     return unit / 2;
 }
 
+/* Whether the rate differs from count / duration_s by more than rounding and RATES_WITHIN explain.
+ * False if the count is so small that a difference of 1 exceeds RATES_WITHIN, or if a figure is not
+ * known. */
 static bool disagrees(double rate, double count, double duration_s)
 {
-    double seconds_off = rounding(duration_s), rate_off = rounding(rate);
+    double seconds_off = rounding_error(duration_s), rate_off = rounding_error(rate);
     double least = count / (duration_s + seconds_off), most = count / (duration_s - seconds_off);
 
     return rate > 0 && duration_s > seconds_off && count >= 1 / RATES_WITHIN

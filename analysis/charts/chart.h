@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The charts: functions that turn stored figures into a drawing and a table of the same figures. In
- * a heat map, a cell with the figure is filled, and a failed one is hatched; skipped, inferred and
- * infeasible ones have only an outline; a dot shows that a cell is missing or not measured yet. A
+ * a heat map, a cell with the figure is filled. Without the figure, a failed cell is hatched; a dot
+ * shows that a cell is missing, not measured yet or of unknown state; all others have an outline. A
  * line of latencies breaks where there is no figure. Where the comments below say "context", the
  * output length takes its place if the cells differ in that and not in their contexts. */
 #pragma once
@@ -67,11 +67,12 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out);
 struct chart_price {
     const char *name;
     struct chart_runs runs;
-    double usd_per_hour; /* of all its chips together */
-    const char *source, *date;
+    double usd_per_hour;       /* of all its chips together */
+    const char *source, *date; /* of the price; date "": not known */
 };
 #define CHART_PRICES_MAX 6
-/* Fills in only the price that an import states, with source and date; false: it states none. */
+/* Sets only the price that an import states (for one chip, if their number is not known), its
+ * source and its date, which is borrowed; false: none is stated, and the three are not valid. */
 bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out);
 /* What does a million output tokens cost under a limit of TTFT p99? A step line per deployment;
  * to the left of it no load meets the limit. */
@@ -84,9 +85,9 @@ struct chart_comparison {
     const char *names[SIDES];
     size_t runs[SIDES]; /* how many */
 };
-/* Is B faster? The ratio of each compared cell (of many, those that differ most clearly), and of
- * all cells together, with their intervals. Texts say how many cells were not compared and why, or
- * which facts rule out the comparison. */
+/* Is B faster? The ratio of each compared cell (if there are many, of those that differ most
+ * clearly), and the overall ratio, with their intervals. Texts say how many cells were not compared
+ * and why, or name facts that rule out the comparison. */
 void chart_forest(const struct chart_comparison *input, struct chart *out);
 
 struct chart_moment {
@@ -139,12 +140,14 @@ struct chart_tail {
     bool is_complete;                 /* made from every request, not from a few percentiles */
     const struct evidence_cell *cell; /* borrowed; NULL: none */
 };
-/* Fill the steps and the number of samples from a histogram of nanoseconds, or from the percentiles
- * that are known. */
+/* Set the steps and the number of samples: from a histogram of nanoseconds, which replaces all
+ * steps and makes the curve complete; or, in a zeroed curve, from the known percentiles and
+ * extremes. */
 void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
 void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
 /* Makes curves for the context with the most measured loads: one for each of these loads or, if
- * they are more, for CHART_TAILS_MAX of them, evenly chosen. Returns how many curves. */
+ * there are more than CHART_TAILS_MAX, for that many of them, evenly chosen; each from the first
+ * repetition that measured the load. Returns how many curves. */
 size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
                            struct chart_tail curves[CHART_TAILS_MAX]);
 /* How is the tail? The share of requests slower than a time, a step line per cell. */

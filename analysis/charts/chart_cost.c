@@ -24,10 +24,10 @@ struct cost {
     struct chart *chart;
     const struct chart_price *prices;
     size_t count;
-    struct offer *offers[CHART_PRICES_MAX]; /* by ttft_ms; heap */
+    struct offer *offers[CHART_PRICES_MAX]; /* of each deployment, sorted by ttft_ms; heap */
     size_t offer_counts[CHART_PRICES_MAX];
-    /* The row of the grid that is shown for each deployment: the one with the most measured loads.
-     * NaN: not known. */
+    /* The context (chart.h) that is shown for each deployment: the one with the most measured
+     * loads. NaN: not known. */
     double rows[CHART_PRICES_MAX];
     bool by_output[CHART_PRICES_MAX]; /* the row is an output length, not a context */
     struct scale x, y;
@@ -237,7 +237,9 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
     if (cost.costs.known)
         draw(&cost, top);
     else
-        chart_empty(out, top, "No cell has both TTFT p99 and output tokens/s");
+        chart_empty(out, top,
+                    "No cell of the context with the most measured loads has both TTFT p99 and "
+                    "output tokens/s");
     for (size_t i = 0; i < cost.count; i++)
         free(cost.offers[i]);
 }

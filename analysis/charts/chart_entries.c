@@ -31,8 +31,8 @@ static void add_all(struct chart_grid *grid)
                 (struct chart_entry){ .cell = &grid->runs->runs[r].cells[i], .run = r, .index = i };
 }
 
-/* Finds which kind of load more cells have, users or rates (users if as many have either), and
- * omits the cells without such a load. */
+/* Finds which kind of load more cells have, users or rates (users if equally many have each), and
+ * omits the cells without a load of this kind, or with a negative one. */
 static void find_loads(struct chart_grid *grid)
 {
     size_t users = 0, rates = 0, count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? Draws the ratio of each compared cell (of the clearest, if there are more than
- * ROWS_MAX) and of all cells together, with their intervals. */
+/* Is B faster? Draws the ratio of each compared cell (if there are more than ROWS_MAX, of those
+ * that differ most clearly), and the overall ratio, with their intervals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The p-value that the ROWS_MAX clearest of the compared cells do not exceed; INFINITY: there are
- * no more than ROWS_MAX. */
+/* The p-value that the ROWS_MAX compared cells with the lowest ones do not exceed; INFINITY: no
+ * more than ROWS_MAX cells are compared. */
 static double worst_shown(const struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -239,12 +239,12 @@ static void draw_axis(const struct forest *forest, double top, double bottom)
 static void draw_headings(const struct forest *forest, double y)
 {
     const struct chart_comparison *input = forest->input;
-    bool higher = compare_metrics[input->metric].higher_is_better;
+    bool higher_is_better = compare_metrics[input->metric].higher_is_better;
     const struct label labels[] = {
         { .x = forest->x.from,
-          .string = higher ? "\xe2\x86\x90 A better" : "\xe2\x86\x90 B better" },
+          .string = higher_is_better ? "\xe2\x86\x90 A better" : "\xe2\x86\x90 B better" },
         { .x = forest->x.to,
-          .string = higher ? "B better \xe2\x86\x92" : "A better \xe2\x86\x92",
+          .string = higher_is_better ? "B better \xe2\x86\x92" : "A better \xe2\x86\x92",
           .anchor = ANCHOR_END },
         { .x = CHART_WIDTH - CHART_MARGIN,
           .string = "B / A [95 % interval]",
@@ -261,7 +261,7 @@ static void draw_headings(const struct forest *forest, double y)
     }
 }
 
-/* Draws a line above the row if its context differs from that of the row above. */
+/* Draws a line above the row if its context and that of the row above are known, and differ. */
 static void draw_rule(const struct forest *forest, size_t row, double y)
 {
     const struct compared_cell *cells = forest->input->comparison->cells;
@@ -364,12 +364,14 @@ static void draw_refused(struct forest *forest, double top)
     struct drawing *drawing = &forest->chart->drawing;
     size_t shown = 0;
 
-    drawing_text(drawing,
-                 &(struct label){ .kind = TEXT_HEADING,
-                                  .x = CHART_MARGIN,
-                                  .y = top + 20,
-                                  .string = "Not compared: the runs did not measure the same thing",
-                                  .paint = PAINT_FAIL });
+    drawing_text(
+        drawing,
+        &(struct label){ .kind = TEXT_HEADING,
+                         .x = CHART_MARGIN,
+                         .y = top + 20,
+                         .string =
+                             "Not compared: the runs differ, or may differ, in what they measured",
+                         .paint = PAINT_FAIL });
     for (size_t i = 0; i < comparison->difference_count && shown < REFUSED_MAX; i++) {
         const struct difference *difference = &comparison->differences[i];
         TEXT_AUTO line = { 0 };

@@ -9,7 +9,8 @@
 #define CHART_HEIGHT 480
 #define CHART_MARGIN 24
 #define CHART_TITLE_Y 30
-/* With fewer samples, a marker of chart_latency, chart_pareto or chart_tail is hollow. */
+/* With fewer samples, or if their number is not known, a marker of chart_latency, chart_pareto or
+ * chart_tail is hollow. */
 #define CHART_SAMPLES_FEW 30
 
 #define CHART_FILL(paint) ((struct style){ .fill = (paint) })
@@ -27,8 +28,8 @@ double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint pain
 /* Appends a part to the parts that chart_lines writes, unless the part is empty. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends what the subtitle says of a grid: origin, variant and output length; the numbers of
- * cells, repetitions and samples; and how many cells failed or were not measured, have a warning,
- * or are not shown. */
+ * cells, repetitions and samples; and how many cells failed, are infeasible, inferred or skipped,
+ * are marked with a warning, or are not shown. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* Appends "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);

@@ -15,7 +15,7 @@ enum chart_state {
 };
 const char *chart_state_name(enum chart_state state);
 
-struct chart_entry; /* private */
+struct chart_entry; /* defined in chart_entries.h */
 
 struct chart_point {
     double load, row; /* the row: a context, or an output length */
@@ -59,9 +59,11 @@ struct chart_grid {
     const char *variant;  /* the same in all cells; borrowed */
     struct chart_mark marks[CHART_MARKS_MAX];
     size_t mark_count;
-    size_t other_cells;    /* not in the grid: they have other output lengths or variants */
-    size_t unplaced_cells; /* not in the grid: no load, or beyond an axis's CHART_AXIS_MAX values */
-    size_t repetitions;    /* the most of any point */
+    size_t other_cells; /* not in the grid: they have other output lengths or variants */
+    /* Not in the grid: without a load of the grid's kind, with a negative one, or beyond an axis's
+     * CHART_AXIS_MAX values. */
+    size_t unplaced_cells;
+    size_t repetitions; /* the most of any point */
 };
 #define CHART_GRID_AUTO __attribute__((cleanup(chart_grid_finish))) struct chart_grid
 
@@ -84,10 +86,10 @@ struct chart_figure chart_point_figure(const struct chart_point *point, size_t o
 /* The text in place of a figure: "fail" or an HTTP status, "too long", "skipped", "inferred"; "?"
  * for a measured point, "" for an absent one. */
 const char *chart_point_word(const struct chart_point *point);
-/* Why the point was not measured, or what failed; "" if that is not known, and for a measured
- * point. Borrowed. */
+/* The reason that the first cell in the point's state gives: why it was not measured, or what
+ * failed. "" if it gives none, if there is no cell, or if the point is measured. Borrowed. */
 const char *chart_point_reason(const struct chart_point *point);
-/* Writes the reason as " (the server ended it)"; nothing if the reason is "". */
+/* Appends the reason, cut after 160 bytes, as " (the server ended it)"; nothing if it is "". */
 void chart_point_add_reason(const struct chart_point *point, struct text *out);
 /* Appends the names of all the point's warnings, separated by commas. */
 void chart_point_marks(const struct chart_grid *grid, const struct chart_point *point,

@@ -19,7 +19,9 @@ struct chart_heat {
     bool has_unknown;                      /* a measured cell does not have this figure */
 };
 
-#define CHART_HEAT_DOT 2         /* radius of the dot in a cell that is CHART_ABSENT */
+/* Radius of the dot for CHART_ABSENT: in the legend, and in the cells of a map that is not dense.
+ */
+#define CHART_HEAT_DOT 2
 #define CHART_HEAT_DENSE_GAP 0.5 /* between the cells of a dense map */
 
 /* The box of a cell, without the gap to the next cell. */
@@ -36,5 +38,5 @@ void chart_heat_hatch(struct drawing *drawing, struct box box);
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
 /* Draws a bar along the box's lower edge: the share of the cell's requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* Explains the colours and the signs of the picture; the first line of text is at `y`. */
+/* Explains the colours and the signs of the picture. `y`: the baseline of the colours' title. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

@@ -13,7 +13,7 @@
 
 /* What a cell looks like: a step of the ramp, or one of these. LOOK_OTHER: not attempted, not
  * feasible, or measured without this figure. */
-enum look { LOOK_FAILED = PALETTE_STEPS, LOOK_INFERRED, LOOK_OTHER, LOOK_ABSENT, LOOKS };
+enum look { LOOK_FAILED = PALETTE_STEPS, LOOK_INFERRED, LOOK_OTHER, LOOK_ABSENT };
 
 struct dense {
     const struct chart_heat *heat;

@@ -132,7 +132,7 @@ static void swatch_absent(struct drawing *drawing, struct box box)
 }
 
 /* Explains only the signs in the picture. */
-static void draw_legend(const struct chart_heat *heat, double y)
+static void draw_signs(const struct chart_heat *heat, double y)
 {
     const struct chart_grid *grid = heat->grid;
     const struct {
@@ -176,5 +176,5 @@ static void draw_legend(const struct chart_heat *heat, double y)
 void chart_heat_legend(const struct chart_heat *heat, double y)
 {
     draw_ramp(heat, y);
-    draw_legend(heat, y + 2);
+    draw_signs(heat, y + 2);
 }

@@ -72,24 +72,24 @@ static void write_time(int64_t at_ms, int64_t step_ms, char out[32])
 }
 
 /* The ticks of the time axis. */
-struct times {
+struct ticks {
     int64_t first_ms, step_ms;
 };
 
-static struct times times_of(const struct chart_history *input)
+static struct ticks ticks_of(const struct chart_history *input)
 {
     int64_t step = tick_step_of(input->to_ms - input->from_ms);
 
-    return (struct times){ (input->from_ms + step - 1) / step * step, step };
+    return (struct ticks){ (input->from_ms + step - 1) / step * step, step };
 }
 
 /* Draws the time axis's vertical lines in one panel, so that they do not cross the next panel's
  * heading. */
 static void draw_time_rules(const struct history *history, struct box box)
 {
-    const struct times times = times_of(history->input);
+    const struct ticks ticks = ticks_of(history->input);
 
-    for (int64_t at = times.first_ms; at <= history->input->to_ms; at += times.step_ms)
+    for (int64_t at = ticks.first_ms; at <= history->input->to_ms; at += ticks.step_ms)
         drawing_line(&history->chart->drawing, (struct spot){ x_of(history, at), box.y },
                      (struct spot){ x_of(history, at), box.y + box.height },
                      CHART_STROKE(PAINT_RULE, 1));
@@ -97,11 +97,11 @@ static void draw_time_rules(const struct history *history, struct box box)
 
 static void draw_time_names(const struct history *history, double y)
 {
-    const struct times times = times_of(history->input);
+    const struct ticks ticks = ticks_of(history->input);
     char name[32];
 
-    for (int64_t at = times.first_ms; at <= history->input->to_ms; at += times.step_ms) {
-        write_time(at, times.step_ms, name);
+    for (int64_t at = ticks.first_ms; at <= history->input->to_ms; at += ticks.step_ms) {
+        write_time(at, ticks.step_ms, name);
         drawing_text_if_free(&history->chart->drawing, &(struct label){ .kind = TEXT_TICK,
                                                                         .x = x_of(history, at),
                                                                         .y = y + 16,
@@ -240,8 +240,8 @@ static void draw_panel_names(const struct history *history, const struct chart_p
                       RIGHT - CHART_NAMES_GAP - CHART_MARGIN);
 }
 
-static void draw_absent(const struct history *history, const struct chart_panel *panel,
-                        struct box box)
+static void draw_empty_panel(const struct history *history, const struct chart_panel *panel,
+                             struct box box)
 {
     struct drawing *drawing = &history->chart->drawing;
 
@@ -276,7 +276,7 @@ static void draw_panel(const struct history *history, const struct chart_panel *
             scale_range_add(&range, panel->series[s].moments[i].value);
     if (!range.known) {
         draw_restarts(history, box.y, box.y + box.height);
-        draw_absent(history, panel, box);
+        draw_empty_panel(history, panel, box);
         return;
     }
     y = scale_fit(&range, box.y + box.height, box.y);

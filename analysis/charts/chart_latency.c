@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What do users feel? Draws a latency by load, a line per context. */
+/* What do users feel? Draws a latency by load, a line per context or output length. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 
 /* The most by which lines are moved apart so that their bars do not cover each other. */
 #define DODGE 4
-#define DODGE_OF_ONE 20 /* if there is only one load */
-#define DODGE_OF_BARS 2 /* the least distance between lines with bars */
-#define INSET 18        /* at both ends of the axis of loads, for the markers */
-#define CROSS 3         /* half the width of a failure's cross */
-#define FAILURE_ROWS 6  /* the most rows of crosses */
+#define DODGE_OF_ONE 20    /* if there is only one load */
+#define DODGE_OF_BARS 2    /* the least distance between lines with bars */
+#define INSET 18           /* at both ends of the axis of loads, for the markers */
+#define CROSS 3            /* half the width of a failure's cross */
+#define FAILURE_ROWS_MAX 6 /* the most rows of crosses */
 
 struct latency {
     struct chart *chart;
@@ -112,7 +112,7 @@ static struct spot spot_of(const struct line *line, const struct chart_point *po
                           scale_at(&line->latency->y, value) };
 }
 
-/* Draws a line from point to point, which breaks where there is no figure. */
+/* Draws a line from point to point, which breaks at a load without a positive figure. */
 static void draw_strokes(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -190,7 +190,8 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
-/* The x coordinate at which the unbroken line through this point ends, without the line's shift. */
+/* The x coordinate at which the unbroken line through the point of this load ends, without the
+ * line's shift. */
 static double end_of(const struct line *line, size_t load)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -200,8 +201,8 @@ static double end_of(const struct line *line, size_t load)
     return scale_at(&line->latency->x, grid->loads[load]);
 }
 
-/* Both ends of a line have a marker; a point between them has one if it covers no other
- * marker of the line. */
+/* Both ends of each unbroken part of a line have a marker; a point between them has one if it would
+ * cover no other marker of the line. */
 static void draw_points(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -238,34 +239,35 @@ static void draw_failure(const struct line *line, const struct chart_point *poin
     drawing_group_end(drawing);
 }
 
-/* The first row in which a cross at `x` touches no other cross; FAILURE_ROWS: there is none. */
-static size_t free_row(const double *last, double x)
+/* The first row in which a cross at `x` touches no other cross; FAILURE_ROWS_MAX: there is none.
+ * `last`: the place of each row's last cross. */
+static size_t row_with_room(const double *last, double x)
 {
     size_t row = 0;
 
-    while (row < FAILURE_ROWS && x - last[row] < CHART_MARKER_GAP)
+    while (row < FAILURE_ROWS_MAX && x - last[row] < CHART_MARKER_GAP)
         row++;
     return row;
 }
 
 /* Draws a cross for each point that failed, in rows above all values, because a failure has no
- * value. Crosses for which FAILURE_ROWS rows have no room are omitted. Returns the number of rows.
- * `is_trial`: draws nothing. */
+ * value. Crosses for which FAILURE_ROWS_MAX rows have no room are omitted. Returns the number of
+ * rows. `is_trial`: draws nothing. */
 static size_t draw_failures(const struct latency *latency, const struct chart_panel_area *panel,
                             bool is_trial)
 {
-    double last[FAILURE_ROWS];
+    double last[FAILURE_ROWS_MAX];
     size_t rows = 0;
 
-    for (size_t i = 0; i < FAILURE_ROWS; i++)
+    for (size_t i = 0; i < FAILURE_ROWS_MAX; i++)
         last[i] = -INFINITY;
     for (size_t i = 0; i < latency->grid->load_count * panel->count; i++) {
         const struct line line = line_of(latency, panel, i % panel->count);
         const struct chart_point *point = chart_grid_at(latency->grid, line.row, i / panel->count);
         double x = scale_at(&latency->x, point->load) + line.shift;
-        size_t row = free_row(last, x);
+        size_t row = row_with_room(last, x);
 
-        if (point->state != CHART_FAILED || !(point->load > 0) || row == FAILURE_ROWS)
+        if (point->state != CHART_FAILED || !(point->load > 0) || row == FAILURE_ROWS_MAX)
             continue;
         last[row] = x;
         rows = row >= rows ? row + 1 : rows;

@@ -5,6 +5,7 @@
 
 #include "analysis/charts/chart.h"
 
-/* `area`: the panels, from the beginning of the history to its end. Nobody can point at a column
- * narrower than a unit, so a time less than a unit after that of the previous column has none. */
+/* Adds the columns. `area`: the box around all panels, from the history's beginning at its left
+ * edge to the end at its right edge. Nobody can point at a column narrower than a unit: a time has
+ * none if its place is less than a unit to the right of the previous column's. */
 void chart_moments(const struct chart_history *input, struct box area, struct drawing *drawing);

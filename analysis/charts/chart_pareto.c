@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the speed of each user against the throughput of all users together (per chip, if the
- * number of chips is known): a point per load. */
+ * number of chips is known): a point per load, a line per context or output length. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,12 +24,12 @@ struct pareto {
 struct pareto_point {
     const struct chart_point *point;
     double speed, total;
-    /* No other load of its context is better in one figure and at least as good in the other. */
+    /* No other load of its row is better in one figure and at least as good in the other. */
     bool is_best;
     bool is_hidden; /* too near to an earlier point to have a marker of its own */
 };
 
-/* The points of one context. */
+/* The points of a row of the grid. */
 struct line {
     struct pareto_point points[CHART_AXIS_MAX];
     size_t count;
@@ -70,7 +70,7 @@ static double total_of(const struct pareto *pareto, const struct chart_point *po
     return mean_of(point, offsetof(struct evidence_cell, output_throughput)) / pareto->chips;
 }
 
-/* Writes the row's points that have both figures; returns how many. */
+/* Writes the row's points whose speed and total are positive; returns how many. */
 static size_t points_of(const struct pareto *pareto, size_t row,
                         struct pareto_point out[CHART_AXIS_MAX])
 {

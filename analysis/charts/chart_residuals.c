@@ -12,10 +12,10 @@
 
 #define BAND 0.1         /* a ratio that differs from 1 by less is in the shaded band */
 #define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / 1.25 to 1.25 */
-#define DODGE_MAX 24     /* the greatest distance of the outermost contexts from their load */
+#define DODGE_MAX 24     /* a cell is drawn at most this far left or right of its load's place */
 #define MARKER_SIDE 8
-#define INSET 30       /* at both ends of the axis, for the markers */
-#define NAMES_ROOM 130 /* for the warnings' names */
+#define INSET 30           /* left free at both ends of the axis of loads, for the markers */
+#define NAMES_ROOM_MAX 130 /* the greatest width for the names beside the plot */
 /* Each of the rarest warnings (struct chart_mark) is a series with its own colour. The cells that
  * have only other warnings are one more series, and the cells without warnings are the last. */
 #define WARNINGS_SHOWN 4
@@ -30,13 +30,13 @@ struct residuals {
     double dodge;
     size_t shown[WARNINGS_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
-    bool has[SERIES_NONE + 1]; /* whether a cell of this series is drawn */
-    bool is_dense;             /* too many cells to describe each, or to draw hidden ones */
+    bool has_cells[SERIES_NONE + 1]; /* a cell of this series has a place in the plot */
+    bool is_dense;                   /* too many cells to describe each, or to draw hidden ones */
 };
 
-/* In an open loop, the rate of answers, which is compared with the requested rate of arrivals; else
- * the number of requests in flight. If the cell does not state this number, it is the rate of
- * answers times the mean latency (Little's law, 1961). */
+/* If the loads are rates, the rate of answers, which is compared with the requested rate of
+ * arrivals; else the number of requests in flight. If the cell does not state this number, it is
+ * the rate of answers times the mean latency (Little's law, 1961). NaN: not known. */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
     double mean_ms = cell->latency[METRIC_E2E].mean_ms;
@@ -56,7 +56,8 @@ static double expected_of(const struct chart_entry *entry)
     return expected > 0 ? expected : entry->load;
 }
 
-/* The measured load divided by the expected one; NaN: not known. */
+/* The measured load divided by the expected one; NaN: it is not known or 0, or the cell was not
+ * measured. */
 static double ratio_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     double ratio = measured_of(residuals->grid, entry->cell) / expected_of(entry);
@@ -136,8 +137,8 @@ static void write_words(const struct residuals *residuals, const struct chart_en
         text_addf(out, "; %s", text_string(&marks));
 }
 
-/* Half the width of a load's row of markers, one per context, so that the rows of the two nearest
- * loads do not overlap. */
+/* How far left and right of their load's place the outermost contexts are drawn: less than half the
+ * distance of the two nearest loads, so that each cell is nearest to its own load's place. */
 static double largest_dodge(const struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -186,8 +187,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Sets shown[i] for each cell to draw: in a dense chart, one at each place, with the rarest
- * warning there. */
+/* Sets shown[i] for each cell to draw. In a dense chart, this is one cell in each square of about
+ * MARKER_SIDE: one that has the rarest warning there. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -204,7 +205,7 @@ static void choose_cells(const struct residuals *residuals, struct box box, bool
         }
 }
 
-/* The cells with the rarest warnings are drawn last, so that nothing covers them. */
+/* The cells with the rarest warnings are drawn last, so that the others do not cover them. */
 static void draw_cells(const struct residuals *residuals, struct box box)
 {
     FREE_AUTO bool *shown = memory_zeroed(residuals->grid->entry_count + 1, sizeof *shown);
@@ -237,11 +238,11 @@ static size_t find_names(const struct residuals *residuals, struct chart_name_la
     size_t count = 0;
 
     for (size_t i = 0; i < residuals->shown_count; i++)
-        if (residuals->has[i])
+        if (residuals->has_cells[i])
             add_name(labels, &count, i, residuals->grid->marks[residuals->shown[i]].name);
-    if (residuals->has[SERIES_OTHERS])
+    if (residuals->has_cells[SERIES_OTHERS])
         add_name(labels, &count, SERIES_OTHERS, "another finding");
-    if (residuals->has[SERIES_NONE])
+    if (residuals->has_cells[SERIES_NONE])
         add_name(labels, &count, SERIES_NONE, "no finding");
     return count;
 }
@@ -255,7 +256,7 @@ static void write_names(const struct residuals *residuals, struct box box,
     chart_names_write(&residuals->chart->drawing, box, heading_of(residuals), labels, count, room);
 }
 
-/* Fills the table, and finds the ranges of the axes and the series that are drawn. */
+/* Fills the table, and finds the ranges of the axes and the series that have cells to draw. */
 static void fill_table(struct residuals *residuals)
 {
     const char *const names[] = { chart_load_column(residuals->grid),
@@ -280,11 +281,12 @@ static void fill_table(struct residuals *residuals)
         chart_table_text(table, text_string(&marks));
         scale_range_add(&residuals->loads, entry->load);
         scale_range_add(&residuals->ratios, ratio);
-        residuals->has[series_of(residuals, entry)] |= has_place(residuals, entry);
+        residuals->has_cells[series_of(residuals, entry)] |= has_place(residuals, entry);
     }
 }
 
-/* The band around 1 is always in the picture, and no cell is at the picture's edge. */
+/* The scale of the ratios: the band around 1 is always in the plot, and no cell is at its upper or
+ * lower edge. */
 static struct scale scale_of(const struct scale_range *ratios, struct box box)
 {
     double low = fmin(1 / RATIO_LEAST, ratios->low / 1.08);
@@ -299,7 +301,7 @@ static void draw(struct residuals *residuals, double top)
     struct box box = facets.panels[0].box;
     struct chart_name_label labels[SERIES_NONE + 1];
     size_t count = find_names(residuals, labels);
-    double room = chart_names_room(heading_of(residuals), labels, count, NAMES_ROOM);
+    double room = chart_names_room(heading_of(residuals), labels, count, NAMES_ROOM_MAX);
 
     box.width += CHART_NAMES_ROOM - room;
     residuals->x = chart_scale_of_loads(&residuals->loads, box, INSET);
@@ -333,14 +335,18 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
     residuals.is_dense = grid.entry_count > CHART_MARKERS_MAX;
     choose_warnings(&residuals);
     fill_table(&residuals);
-    chart_part(&more, "1 = as planned \xc2\xb7 shaded: \xc2\xb1"
-                      "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
-                      "contexts from left to right");
+    chart_part(&more,
+               "1 = as planned \xc2\xb7 shaded: \xc2\xb1"
+               "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
+               "%s from left to right",
+               grid.by_output ? "output lengths" : "contexts");
     chart_part(&more, "%s", residuals.is_dense ? "cells at the same place are one dot" : "");
     top = chart_head(out, &grid, text_string(&more));
     if (residuals.ratios.known && residuals.loads.known)
         draw(&residuals, top);
     else
         chart_empty(out, top,
-                    "No cell states its requests in flight, or its rate and mean latency");
+                    grid.is_rate ? "No measured cell states its rate of answers"
+                                 : "No measured cell states its requests in flight, or its rate of "
+                                   "answers and mean latency");
 }

@@ -11,7 +11,7 @@
 /* All rows, or a sample if there are too many lines or markers to tell apart: as many as one panel
  * can show, evenly chosen from the first to the last. */
 struct chart_rows {
-    size_t at[CHART_LINES_MAX];
+    size_t at[CHART_LINES_MAX]; /* indices of rows of the grid */
     size_t count;
     bool is_sample;
 };
@@ -21,7 +21,8 @@ struct chart_rows chart_rows_choose(const struct chart_grid *grid);
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 
-/* Draws the area between the lowest and the highest figure of all rows at each load. `offset`: of
- * the figure's double in struct evidence_cell. */
+/* Draws a band from load to load, between the lowest and the highest positive figure of all rows.
+ * It breaks at a load without such a figure. `offset`: of the figure's double in struct
+ * evidence_cell. */
 void chart_rows_band(const struct chart_grid *grid, size_t offset, const struct scale *x,
                      const struct scale *y, struct drawing *drawing);

@@ -7,9 +7,9 @@
 #include "analysis/charts/chart_entries.h"
 #include "analysis/charts/chart_facets.h"
 
-#define STEPS_PER_DECADE 16
+#define STEPS_PER_DECADE 16 /* of the share */
 #define NS_PER_MS 1e6
-#define NAMES_ROOM 100
+#define NAMES_ROOM_MAX 100 /* the greatest width for the curves' names beside the plot */
 
 struct tail {
     struct chart *chart;
@@ -176,17 +176,17 @@ static void fill_table(struct tail *tail)
 }
 
 /* Appends the context, if all cells have the same. */
-static void describe_row(const struct tail *tail, struct text *parts)
+static void describe_context(const struct tail *tail, struct text *parts)
 {
-    double row =
+    double context =
         tail->count > 0 && tail->curves[0].cell != NULL ? tail->curves[0].cell->input_length : NAN;
     char number[SCALE_NUMBER_SIZE];
 
     for (size_t i = 1; i < tail->count; i++)
-        if (tail->curves[i].cell == NULL || tail->curves[i].cell->input_length != row)
+        if (tail->curves[i].cell == NULL || tail->curves[i].cell->input_length != context)
             return;
-    if (isfinite(row))
-        chart_part(parts, "context %s", scale_exact(row, number));
+    if (isfinite(context))
+        chart_part(parts, "context %s", scale_exact(context, number));
 }
 
 static bool are_complete(const struct tail *tail)
@@ -198,7 +198,7 @@ static bool are_complete(const struct tail *tail)
 }
 
 /* The number of steps of the longest curve. */
-static size_t longest(const struct tail *tail)
+static size_t most_steps(const struct tail *tail)
 {
     size_t most = 0;
 
@@ -219,7 +219,7 @@ static void draw(struct tail *tail, double top)
         labels[i] = (struct chart_name_label){ box.y, "", i, chart_series_paint(i) };
         snprintf(labels[i].name, sizeof labels[i].name, "%.60s", tail->curves[i].name);
     }
-    room = chart_names_room("", labels, tail->count, NAMES_ROOM);
+    room = chart_names_room("", labels, tail->count, NAMES_ROOM_MAX);
     box.width += CHART_NAMES_ROOM - room;
     scale_range_add(&tail->shares, 1);
     tail->x = scale_fit(&tail->times, box.x, box.x + box.width);
@@ -248,17 +248,18 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     chart_start(out, CHART_WIDTH, CHART_HEIGHT, name, text_string(&shown));
     fill_table(&tail);
     chart_part(&parts, "%zu cell%s", tail.count, tail.count == 1 ? "" : "s");
-    describe_row(&tail, &parts);
+    describe_context(&tail, &parts);
     chart_part(&parts, "%s",
                are_complete(&tail)
                    ? "each line ends where one request was slower, or a timeout cut it off"
                    : "a step from percentile to percentile, as far as they are known");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
-    if (longest(&tail) > 1)
+    if (most_steps(&tail) > 1)
         draw(&tail, top);
     else
         chart_empty(out, top,
-                    longest(&tail) == 0 ? "No cell has percentiles of this latency"
-                                        : "No cell has more than one percentile of this latency");
+                    most_steps(&tail) == 0
+                        ? "No cell has percentiles of this latency"
+                        : "No cell has enough percentiles or samples of this latency for a line");
 }

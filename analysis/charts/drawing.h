@@ -23,7 +23,8 @@ struct style {
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
-/* The kind of a text: it decides its size, and its class in an SVG. */
+/* The kind of a text decides its weight, its class in an SVG and, unless the label states a size,
+ * its size. */
 enum text_kind {
     TEXT_TITLE,
     TEXT_SUBTITLE,
@@ -47,7 +48,7 @@ struct label {
     enum paint paint;
     enum anchor anchor;
     bool upwards; /* the line of text runs from bottom to top */
-    double room;  /* the text is shortened to this width; 0: it is not shortened */
+    double room;  /* a wider text is shortened to this width; 0: it is not shortened */
     double size;  /* 0: its kind's */
 };
 
@@ -109,8 +110,9 @@ void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t c
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
-/* Adds the label, unless its box is partly outside the picture, or overlaps another text or a box
- * that is kept free: then returns false. */
+/* Adds the label, unless its box is not wholly in the picture, or overlaps an earlier text or a box
+ * that is kept free: then returns false. For this, the box has a small gap before and after the
+ * text, unless the text runs upwards. */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
 /* Later calls of drawing_text_if_free leave this box free. */
 void drawing_keep_free(struct drawing *drawing, struct box box);

@@ -24,8 +24,8 @@ extern const size_t font_width_count;
 #define FONT_ASCENT 0.76     /* height of a label's box above the baseline, in font sizes */
 #define FONT_DESCENT 0.22    /* and its depth below the baseline */
 
-/* The character that `*at` begins with, or FONT_INVISIBLE if it is invisible; moves `*at` past it.
- */
+/* The character that the text `*at`, which is not empty, begins with, or FONT_INVISIBLE if it is
+ * invisible; moves `*at` past it. */
 #define FONT_INVISIBLE 0
 uint32_t font_next(const char **at);
 bool font_has(uint32_t character);
@@ -34,6 +34,6 @@ double font_measure(const char *string, double size, enum font_weight weight);
 /* The width of the text's first character. */
 double font_measure_character(const char *string, double size, enum font_weight weight);
 /* Appends the text; if it does not fit into `width`, as much of it as fits together with an
- * ellipsis. */
+ * ellipsis, or only the ellipsis if nothing fits. */
 void font_fit(const char *string, double size, enum font_weight weight, double width,
               struct text *out);

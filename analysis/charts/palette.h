@@ -20,8 +20,8 @@ enum paint {
     PAINT_FAINT, /* dominated points, the frame of a panel without figures */
     PAINT_SHADE, /* the background of a part of a chart */
     PAINT_FAIL,
-    PAINT_FAIL_PALE, /* the background of a failed cell */
-    PAINT_MARK,
+    PAINT_FAIL_PALE,                            /* the background of a failed cell */
+    PAINT_MARK,                                 /* warnings, the numbers of notes */
     PAINT_STEP,                                 /* the first of PALETTE_STEPS, from low to high */
     PAINT_ON_STEP = PAINT_STEP + PALETTE_STEPS, /* text on each of them */
     PAINT_SERIES = PAINT_ON_STEP + PALETTE_STEPS,

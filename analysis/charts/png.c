@@ -18,8 +18,8 @@
 
 struct colour {
     uint32_t key;   /* the same for colours that look alike */
-    uint32_t rgb;   /* the colour that is written: see vote() */
-    uint32_t votes; /* for `rgb`, less those for other colours with this key */
+    uint32_t rgb;   /* one of them, which stands for all: see vote() */
+    uint32_t votes; /* for `rgb`, not yet cancelled by votes for others: see vote() */
     uint32_t count; /* of pixels; 0: the slot is free */
     uint8_t index;  /* in the palette */
 };
@@ -49,7 +49,7 @@ static struct colour *next_slot(const struct colours *colours, struct colour *la
     return last != NULL && last->key == (pixel & COLOUR_MASK) ? last : slot_of(colours, pixel);
 }
 
-/* How many pixels from `x` on are the same: in a drawing, most of a row. */
+/* How many pixels from `x` on are the same: in a drawing, often most of a row. */
 static size_t run_at(const uint32_t *row, size_t x, size_t width)
 {
     const uint32_t pixel = row[x];
@@ -130,7 +130,7 @@ static size_t count_colours(struct colours *colours, const uint32_t *pixels, siz
     return found;
 }
 
-/* Chooses the palette, and gives each colour its index in it. */
+/* Chooses the palette, and gives each colour the index of its entry, or of the nearest. */
 static void choose_palette(struct colours *colours, size_t found)
 {
     FREE_AUTO struct colour **sorted = memory_zeroed(found + 1, sizeof(struct colour *));
@@ -186,7 +186,7 @@ static void add_palette(struct text *out, const struct colours *colours)
     add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
 }
 
-/* Writes rows of indices, each after a zero byte, which means no filter: indices compress best
+/* Writes rows of indices, each row after a zero byte, which means no filter: indices compress best
  * without one. */
 static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
                        size_t width, size_t height, size_t stride)

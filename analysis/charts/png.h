@@ -7,6 +7,7 @@
 #include "base/core/text.h"
 
 /* Appends the file. `pixels`: 0xXXRRGGBB, row by row; `stride`: the pixels from the start of a row
- * to that of the next. Colours that differ little may become one. */
+ * to that of the next. The palette has at most 128 colours: colours that differ little may become
+ * one, and a colour that the palette lacks becomes the nearest that it has. */
 void png_write(const uint32_t *pixels, size_t width, size_t height, size_t stride,
                struct text *out);

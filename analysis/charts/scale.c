@@ -12,7 +12,7 @@
 #define DECADES_OF_THREES 4
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6
-#define DECADES_LEAST 0.18 /* a range of fewer decades is extended, and has finer ticks */
+#define DECADES_LEAST 0.18 /* scale_fit() extends a range of fewer, and gives it finer ticks */
 #define NARROW_MARGIN 1.25 /* the factor by which such a range is extended at each end */
 /* For scale_number() and scale_tick_name(): */
 #define EXACT_LIMIT 1e15     /* larger figures are written with an exponent */
@@ -226,7 +226,7 @@ static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_
 {
     static const struct {
         double unit;
-        const char *sign;
+        const char *suffix;
     } units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
     double size = fabs(value);
     size_t i = size < 9999.5 ? 4 : 0;
@@ -240,7 +240,7 @@ static const char *write_number(double value, bool trims, char out[SCALE_NUMBER_
     while (size < 0.9995 * units[i].unit && i < 4)
         i++;
     write_decimals(value / units[i].unit, decimals_of(size / units[i].unit), trims, out);
-    return strcat(out, units[i].sign);
+    return strcat(out, units[i].suffix);
 }
 
 const char *scale_number(double value, char out[SCALE_NUMBER_SIZE])

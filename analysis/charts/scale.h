@@ -14,7 +14,7 @@ struct scale {
     /* The factors within a decade at which a log axis has ticks; ends with 0. NULL: they follow
      * from the number of decades. */
     const double *factors;
-    bool is_ratio;    /* the values are ratios of two figures */
+    bool is_ratio;    /* the values are ratios: scale_of_ratios() says which ticks they have */
     double ticks_end; /* no tick is above it; 0: `high` */
 };
 
@@ -24,19 +24,20 @@ struct scale_range {
     bool is_log, known; /* known: there was a value */
 };
 void scale_range_add(struct scale_range *range, double value);
-/* Whether the axis can show the value. */
+/* Whether scale_range_add() takes the value into account. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
-/* A scale that contains the range. A linear one begins at 0, and ends at a tick or halfway between
- * two; a log one begins and ends at ticks, and is extended at both ends if the figures hardly
- * differ. An unknown range, or a linear one without a positive value, becomes 0 to 1 (log: 1 to
- * 10). */
+/* A scale that contains the range, except negative values. A linear one begins at 0, and ends at a
+ * tick or halfway between two; a log one begins and ends at ticks, and is extended at both ends if
+ * the figures hardly differ. An unknown range, or a linear one without a positive value, becomes 0
+ * to 1 (log: 1 to 10). */
 struct scale scale_fit(const struct scale_range *range, double from, double to);
 /* Raises the upper bound so that the present one is `distance` away from `to`; ticks still end at
  * the present one. */
 void scale_keep_clear(struct scale *scale, double distance);
-/* A log scale from `low` to `high` for ratios; if it is short, its ticks are 0.9, 1, 1.1 and the
- * like. */
+/* A log scale from `low` to `high` for ratios. Its ticks are 0.9, 1, 1.1 and the like if the two
+ * are close, else 0.5, 1, 2 and the like; those of any log scale if `high` is at least 10000 times
+ * `low`. */
 struct scale scale_of_ratios(double low, double high, double from, double to);
 /* The place of the value. */
 double scale_at(const struct scale *scale, double value);

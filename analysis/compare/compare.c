@@ -181,8 +181,8 @@ static size_t pair_of(const struct comparing *comparing, size_t n)
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
 }
 
-/* Whether enough pairs remain, and more than half of them: a disturbance of every other pair is not
- * an accident. */
+/* Whether no pair is excluded, or enough pairs remain, and more than half of all: a disturbance of
+ * every other pair is not an accident. */
 static bool are_enough(const struct comparing *comparing, size_t excluded)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];
@@ -252,8 +252,8 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
     comparing->out->estimated += cell->estimated;
 }
 
-/* Records why a run's cell cannot be compared. If excluding the run's pair is enough, does so and
- * returns true; false: the cell is left out for all runs. */
+/* Records why a run's cell cannot be compared. If the reason concerns only the run's pair,
+ * excludes the pair and returns true; false: the cell is left out for all runs. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
                           enum left_out why, const struct evidence *run, bool *is_excluded)
 {

@@ -47,8 +47,8 @@ struct compare_input {
      * other, and both sides have the same number of runs. Drift then affects both runs of a pair
      * equally, and their ratio is what counts. */
     bool paired;
-    /* The sides are two deployments: everything that belongs to a deployment may differ or be
-     * unknown, and only the work must agree. No factors are named then. */
+    /* The sides are two deployments: between them, everything that belongs to a deployment may
+     * differ or be unknown, and only the work must agree. No factors are named then. */
     bool as_deployments;
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */
 };
@@ -73,7 +73,7 @@ struct difference {
     struct text values[2]; /* "" where it is not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
     bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
-    int known;             /* how many of the two values are known */
+    int known_count;       /* how many of the two values are known */
     /* The comparison is possible all the same: the fact is only reported, or its unknown value was
      * accepted, or the runs are of different sides and the fact is a factor or, if deployments are
      * compared, a fact of theirs. */
@@ -82,7 +82,7 @@ struct difference {
 /* Whether neither value is known. */
 static inline bool compare_knows_neither(const struct difference *difference)
 {
-    return difference->known == 0;
+    return difference->known_count == 0;
 }
 
 /* ---- The comparison ---- */
@@ -101,7 +101,7 @@ enum left_out {
     CELL_COMPARED,
     CELL_MISSING,      /* a run does not have the cell */
     CELL_TWICE,        /* a run has the cell more than once */
-    CELL_NOT_MEASURED, /* failed, infeasible or skipped */
+    CELL_NOT_MEASURED, /* failed, infeasible, skipped or inferred */
     CELL_SUCCESS_UNKNOWN,
     CELL_LOW_SUCCESS,
     CELL_CLIENT_LIMITED,
@@ -118,17 +118,18 @@ const char *left_out_name(enum left_out why); /* "missing", ... */
 const char *left_out_help(enum left_out why); /* "not every run has it" */
 
 struct compared_cell {
-    double users, request_rate, input_length, output_tokens; /* as requested; NaN: not known */
-    enum left_out why; /* why the cell is not compared; CELL_COMPARED: it is compared */
+    double users, request_rate, input_length; /* as requested; NaN: not requested, or not known */
+    double output_tokens; /* as requested; NaN: the cells are not distinguished by it */
+    enum left_out why;    /* why the cell is not compared; CELL_COMPARED: it is compared */
     /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all do. Disturbances
      * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that the remaining pairs
      * favour neither; a failure is never omitted in this way, because it is a result. */
     enum left_out disturbed;
     size_t pairs_left_out;
-    /* The id of the first run with the reason `why` or, in a compared cell, `disturbed`; NULL: no
-     * single run. Borrowed. */
+    /* The id of the first run with the reason `why` or, in a compared cell, `disturbed`; for
+     * CELL_OTHER_COUNT, of the first with estimated tokens; NULL: no single run. Borrowed. */
     const char *run;
-    const char *rule; /* the audit's rule that found the cell wrong; NULL: none did. Static */
+    const char *rule; /* the audit's, if `why` is CELL_FOUND_WRONG; else NULL. Static */
     bool estimated; /* its tokens were estimated in every run that counts; false unless of_tokens */
     struct estimate estimate;
 };
@@ -178,6 +179,7 @@ bool compare_is_named(const char *const *names, const char *name);
 /* Writes the number to `out`, "?" for NaN; returns `out`. */
 const char *compare_number(double value, char out[COMPARE_NUMBER_SIZE]);
 /* Writes a table of ratios for each output length and request rate, with a row per number of users
- * and a column per context, at most 100 characters wide. A table of more than 1000 ratios is
- * replaced by a sentence, and so are more than 100 tables. */
+ * and a column per context, at most 100 characters wide. A table of more than 1000 entries is
+ * replaced by a sentence, and so are all tables if there are more than 100 pairs of an output
+ * length and a rate. */
 void compare_write_table(const struct comparison *comparison, struct text *out);

@@ -86,7 +86,7 @@ static void write_output_length(const struct evidence *run, struct text *out)
 
 static const struct fact {
     const char *name;
-    bool needed;           /* two unknown values differ; most runs do not report the other facts */
+    bool needed;           /* unknown values may differ: see same(); few runs report the others */
     bool of_work;          /* a fact of the workload, not of the deployment */
     bool is_only_reported; /* a difference is reported, but does not refuse the comparison */
     size_t offset, size;   /* in the facts; size 0: a double */
@@ -188,14 +188,14 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
         return true;
     if (!difference->within_a_side && compare_is_named(input->factors, difference->fact))
         return true;
-    return difference->known < 2 && compare_is_named(input->accepted, difference->fact);
+    return difference->known_count < 2 && compare_is_named(input->accepted, difference->fact);
 }
 
 /* Whether `a` is the better example of how a fact differs: differences that are not allowed come
  * first, then those of which more values are known. */
 static bool is_better_example(const struct difference *a, const struct difference *b)
 {
-    return a->allowed != b->allowed ? !a->allowed : a->known > b->known;
+    return a->allowed != b->allowed ? !a->allowed : a->known_count > b->known_count;
 }
 
 static void compare_fact(const struct compare_input *input, const struct fact *fact,
@@ -215,7 +215,7 @@ static void compare_fact(const struct compare_input *input, const struct fact *f
                 .runs = { input->runs[i].id, input->runs[j].id },
                 .within_a_side =
                     j < input->counts[SIDE_BASELINE] || i >= input->counts[SIDE_BASELINE],
-                .known = (values[i].length > 0) + (values[j].length > 0),
+                .known_count = (values[i].length > 0) + (values[j].length > 0),
             };
             const struct evidence *runs[2] = { &input->runs[i], &input->runs[j] };
 

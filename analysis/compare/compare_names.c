@@ -56,7 +56,7 @@ static const struct {
     [CELL_CONTAMINATED] = { "contaminated", "the server also worked for other clients" },
     [CELL_FOUND_WRONG] = { "found_wrong",
                            "run_audit finds it wrong (keep_wrong compares it anyway)" },
-    [CELL_NO_FIGURE] = { "no_figure", "a run has no value of the metric for it" },
+    [CELL_NO_FIGURE] = { "no_figure", "a run's value of the metric is 0 or missing" },
     [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
     [CELL_SHORT_OUTPUT] = { "short_output",
                             "fewer than 16 output tokens are too few to judge decoding" },

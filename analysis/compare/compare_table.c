@@ -9,8 +9,8 @@
 #include "base/formats/table.h"
 
 #define COLUMNS 7        /* ratios per row, so that a table is at most 100 characters wide */
-#define ENTRIES_MAX 1000 /* ratios in a table; a larger one is not shown */
-#define TABLES_MAX 100   /* more tables are not shown */
+#define ENTRIES_MAX 1000 /* rows times columns of a table; a larger one is not shown */
+#define TABLES_MAX 100   /* output lengths times rates; if there are more, no table is shown */
 
 static int order(const void *a, const void *b)
 {
@@ -37,7 +37,8 @@ static void axis_finish(struct axis *axis)
 }
 #define AXIS_AUTO __attribute__((cleanup(axis_finish))) struct axis
 
-/* Writes "0.951 -" (the candidate is slower), "x" (not compared), or "" (there is no such cell). */
+/* Writes the ratio, such as "0.951 -" (the candidate is slower; "+": faster; neither: no evidence),
+ * "x" (not compared), or "" (there is no such cell). */
 static void write_ratio(const struct compared_cell *cell, struct table *table)
 {
     static const char *const marks[VERDICTS] = { [VERDICT_NOT_COMPARABLE] = "",

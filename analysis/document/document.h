@@ -7,7 +7,7 @@
 #include "analysis/charts/chart.h"
 #include "analysis/report/report.h"
 
-/* Repetitions of a plan on one deployment, one import, or one side of a comparison. */
+/* An import, one side of a comparison, or the repetitions of a plan on one deployment. */
 struct document_part {
     const char *name;       /* of the deployment or the side; NULL: there is only one part */
     struct chart_runs runs; /* with findings */

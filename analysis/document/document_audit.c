@@ -154,7 +154,7 @@ static void write_uses(const struct findings *findings, struct html *html)
     html_open(html, "details");
     html_open(html, "summary");
     html_textf(html, "Audit rules applied: %zu; not applied for lack of figures: %zu",
-               findings_applied(findings), count_lacking(findings));
+               findings_count_applied(findings), count_lacking(findings));
     html_close(html, "summary");
     html_element(html, "p", text_string(&uses), { "class", "small" });
     html_close(html, "details");
@@ -171,7 +171,7 @@ void document_write_audit(const struct document_part *part, struct html *html)
         html_open(html, "section", { "class", "note" });
         html_open(html, "h2");
         html_textf(html, "Audit: nothing was found by the %zu rules that the figures allow",
-                   findings_applied(&uses));
+                   findings_count_applied(&uses));
         html_close(html, "h2");
         html_close(html, "section");
     }

@@ -9,12 +9,12 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-/* A larger SVG has hundreds of cells, and a PNG may be smaller. */
-#define SVG_BYTES_MAX 81920
+/* An SVG of more bytes than this has hundreds of cells, and a PNG may be smaller. */
+#define LARGE_SVG_BYTES 81920
 /* About the size of such a PNG: without more room than this, none is tried. */
-#define PICTURE_BYTES 49152
+#define PNG_ROOM_BYTES 49152
 
-/* A chart is drawn only if no cell has a TTFT, or only if a price is stated. */
+/* Conditions of a row: its chart is drawn only if no cell has a TTFT; only if a price is stated. */
 enum { WITHOUT_TTFT = 1, WITH_PRICE = 2 };
 
 /* ---- One chart ---- */
@@ -38,7 +38,7 @@ static void add_smaller(const struct drawing *drawing, size_t room, struct text 
     TEXT_AUTO picture = { 0 };
 
     svg_write(drawing, SVG_CLASSES, out);
-    if (out->length > SVG_BYTES_MAX && room > PICTURE_BYTES)
+    if (out->length > LARGE_SVG_BYTES && room > PNG_ROOM_BYTES)
         add_picture(drawing, &picture);
     if (picture.length == 0 || picture.length > out->length)
         return;
@@ -173,6 +173,8 @@ const struct document_chart document_charts[] = {
     { 0 },
 };
 
+/* Besides the row's conditions: the tail of TTFT is wanted only if a cell has a TTFT; otherwise the
+ * tail of E2E replaces it. */
 static bool is_wanted(const struct document_chart *row, const struct chart_runs *runs)
 {
     bool replaces_ttft = (row->conditions & WITHOUT_TTFT) != 0;

@@ -134,13 +134,13 @@ static void write_difference(const struct difference *difference, struct html *h
     html_close(html, "tr");
 }
 
-static void write_headings(const char *const *headings, bool numbers, struct html *html)
+static void write_headings(const char *const *headings, bool are_numbers, struct html *html)
 {
     html_open(html, "thead");
     html_open(html, "tr");
     for (; *headings != NULL; headings++)
         html_element(html, "th", *headings, { "scope", "col" },
-                     { "class", numbers ? "number" : NULL });
+                     { "class", are_numbers ? "number" : NULL });
     html_close(html, "tr");
     html_close(html, "thead");
 }

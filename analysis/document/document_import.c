@@ -92,7 +92,7 @@ static void add_saturation_sentence(const struct chart_grid *grid, json_t *sente
     if (found.uncertain > 0 && found.parts > 0)
         text_addf(&text, " For %zu of %zu %ss the figures show no saturation.", found.uncertain,
                   grid->row_count, row_word(grid));
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* ---- The best point ---- */
@@ -124,7 +124,7 @@ static void add_peak_sentence(const struct chart_grid *grid, const struct chart_
     text_addf(&text, "Peak: %s %s %s %s at %s %s.", scale_number(most, number), quantity->unit,
               grid->is_rate ? "at" : "with", cell_grid_load_name(best->load, grid->is_rate, load),
               row_word(grid), chart_row_name(best->row, row));
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* The first latency in `names` that the point has; NULL: it has none of them. */
@@ -160,7 +160,7 @@ static void add_smallest_sentence(const struct chart_grid *grid, json_t *sentenc
               cell_grid_load_name(point->load, grid->is_rate, load), row_word(grid),
               chart_row_name(point->row, row), quantity->title,
               scale_number(chart_point_figure(point, quantity->offset).mean, number));
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* ---- How much was measured ---- */
@@ -179,14 +179,14 @@ static void add_counts_sentence(const struct chart_grid *grid, json_t *sentences
             text_addf(&text, ", %zu %s", chart_grid_count(grid, others[i]),
                       chart_state_name(others[i]));
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
     if (further == 0)
         return;
     text_addf(&text,
-              "Only in the table: %zu further cell%s, of a different output length or run in the "
-              "file, or without a load.",
+              "Only in the table: %zu further cell%s, of a different output length, of a different "
+              "run in the file, or without a place on the charts' axes.",
               further, further == 1 ? "" : "s");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 static void add_trust_sentence(const struct chart_grid *grid, json_t *sentences)

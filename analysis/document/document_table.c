@@ -150,7 +150,8 @@ static void add_part(struct text *out, const char *part)
     text_add_printable(out, part, strlen(part), PART_BYTES);
 }
 
-/* The status of a skipped cell says why it was skipped: "pending", "inferred". */
+/* A skipped cell is named by its status, which may say why it was skipped: "pending", "inferred".
+ */
 static const char *state_name(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_SKIPPED && cell->status[0] != '\0'
@@ -172,8 +173,8 @@ static void write_state(const struct evidence_cell *cell, struct html *html)
     html_element(html, "td", text_string(&state));
 }
 
-/* The row's class; "first" draws a line above a row whose context differs from that of the row
- * before. */
+/* The row's class; "first" draws a line above a measured row whose context differs from that of the
+ * row before. */
 static const char *class_of(const struct evidence *run, size_t index)
 {
     const struct evidence_cell *cell = &run->cells[index];

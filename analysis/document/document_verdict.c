@@ -96,7 +96,7 @@ void document_write_verdict(const struct document_part *part, struct html *html)
 
     html_open(html, "div", { "class", "verdict" });
     if (json_array_size(sentences) == 0)
-        html_element(html, "p", "Nothing was measured: there is no figure to report.");
+        html_element(html, "p", "Nothing was measured at a known load.");
     else if (json_array_size(sentences) == 1)
         html_element(html, "p", json_string_value(json_array_get(sentences, 0)));
     else

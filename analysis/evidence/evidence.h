@@ -10,11 +10,14 @@
 #include "store/ledger/sweeps.h"
 
 enum evidence_state {
-    EVIDENCE_UNKNOWN,    /* neither the file nor a figure shows the state */
-    EVIDENCE_MEASURED,   /* requests were answered; success_rate: what share of them */
-    EVIDENCE_FAILED,     /* attempted, but no request succeeded, so there is no speed */
-    EVIDENCE_INFEASIBLE, /* cannot be attempted: longer than the model's context, for example */
-    EVIDENCE_SKIPPED,    /* not attempted, for a different reason */
+    EVIDENCE_UNKNOWN, /* neither the file nor a figure shows the state */
+    /* Requests succeeded, or the file says so; success_rate: what share of those attempted. */
+    EVIDENCE_MEASURED,
+    /* Attempted without success, or called failed by the file, which may state a speed all the
+     * same. */
+    EVIDENCE_FAILED,
+    EVIDENCE_INFEASIBLE, /* cannot succeed: longer than the model's context, for example */
+    EVIDENCE_SKIPPED,    /* not measured, or not yet, for a different reason */
     EVIDENCE_STATES,
 };
 const char *evidence_state_name(enum evidence_state state); /* "measured", ... */
@@ -26,7 +29,8 @@ enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
-    /* the percentile is a lower bound, because a timeout cut it off (known for our own runs) */
+    /* the percentile is a lower bound, because a timeout or the cell's end cut it off (known for
+     * our own runs) */
     bool p50_at_least, p90_at_least, p95_at_least, p99_at_least;
 };
 

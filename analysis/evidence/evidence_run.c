@@ -101,23 +101,23 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
         read_measurement(&from->measurement, out);
 }
 
-static void read_fingerprint(const json_t *print, struct evidence_facts *out)
+static void read_fingerprint(const json_t *fingerprint, struct evidence_facts *out)
 {
-    const json_t *limits = json_object_get(print, "limits");
+    const json_t *limits = json_object_get(fingerprint, "limits");
 
-    text_copy(out->model, sizeof out->model, json_get_text(print, "model", ""));
+    text_copy(out->model, sizeof out->model, json_get_text(fingerprint, "model", ""));
     text_copy(out->model_revision, sizeof out->model_revision,
-              json_get_text(print, "model_revision", ""));
+              json_get_text(fingerprint, "model_revision", ""));
     text_copy(out->quantization, sizeof out->quantization,
-              json_get_text(print, "quantization", ""));
-    out->chips = json_get_number(print, "chips", NAN);
-    text_copy(out->engine, sizeof out->engine, json_get_text(print, "engine", ""));
+              json_get_text(fingerprint, "quantization", ""));
+    out->chips = json_get_number(fingerprint, "chips", NAN);
+    text_copy(out->engine, sizeof out->engine, json_get_text(fingerprint, "engine", ""));
     text_copy(out->engine_version, sizeof out->engine_version,
-              json_get_text(print, "engine_version", ""));
-    text_copy(out->hardware, sizeof out->hardware, json_get_text(print, "hardware", ""));
-    text_copy(out->provider, sizeof out->provider, json_get_text(print, "provider", ""));
-    text_copy(out->region, sizeof out->region, json_get_text(print, "region", ""));
-    out->context_limit_tokens = json_get_number(print, "context_tokens", NAN);
+              json_get_text(fingerprint, "engine_version", ""));
+    text_copy(out->hardware, sizeof out->hardware, json_get_text(fingerprint, "hardware", ""));
+    text_copy(out->provider, sizeof out->provider, json_get_text(fingerprint, "provider", ""));
+    text_copy(out->region, sizeof out->region, json_get_text(fingerprint, "region", ""));
+    out->context_limit_tokens = json_get_number(fingerprint, "context_tokens", NAN);
     out->max_instances = json_get_number(limits, "max_instances", NAN);
     out->container_concurrency = json_get_number(limits, "container_concurrency", NAN);
 }

@@ -75,19 +75,20 @@ static const char *length_heading(enum length_unit unit)
     return names[unit];
 }
 
-/* Which of the optional columns a table has: the latencies that at least one cell has, and the
- * facts that are known. */
+/* Which of the optional columns a table has: the statistics of latencies that at least one cell
+ * has, and the facts for which is_fact_column is true. */
 struct layout {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];
 };
 
-static bool is_known(const struct evidence_facts *facts, const struct evidence_field *field)
+/* Whether the table has a column for the fact. */
+static bool is_fact_column(const struct evidence_facts *facts, const struct evidence_field *field)
 {
     const char *at = (const char *)facts + field->offset;
 
     if (at == (const char *)&facts->output_tokens || at == (const char *)&facts->timeout_s)
-        return false; /* each row has its own */
+        return false; /* each row has its own, in max_tokens and timeout_s */
     return field->size > 0 ? at[0] != '\0' : isfinite(number_at(facts, field->offset));
 }
 
@@ -119,7 +120,7 @@ static void add_heading(const struct layout *layout, struct text *out)
                           i == 0 ? "" : "_ms");
     text_add(out, ",status,timestamp,variant,marks,error");
     for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++)
-        if (is_known(&layout->evidence->facts, field))
+        if (is_fact_column(&layout->evidence->facts, field))
             text_addf(out, ",%s", heading_of(field));
     text_add(out, "\r\n");
 }
@@ -148,7 +149,7 @@ static void add_facts(const struct layout *layout, struct text *out)
     const struct evidence_facts *facts = &layout->evidence->facts;
 
     for (const struct evidence_field *field = evidence_fact_fields; field->name != NULL; field++) {
-        if (!is_known(facts, field))
+        if (!is_fact_column(facts, field))
             continue;
         if (field->size > 0) {
             add_text((const char *)facts + field->offset, out);

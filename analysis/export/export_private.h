@@ -17,10 +17,11 @@ void export_write_serving_report(const struct evidence *evidence, size_t first, 
 void export_number(json_t *object, const char *name, double value);
 void export_text(json_t *object, const char *name, const char *value);
 /* The latency as measured by tools that start the clock when they send a request: `sent` if
- * the cell has it, as those of our own open loops do, else `metric`. */
+ * the cell has it, as the cells of our own open loops do, else `metric`. */
 const struct evidence_latency *export_sent(const struct evidence_cell *cell, enum metric metric,
                                            enum metric sent);
-/* The latency without values that are only lower bounds. */
+/* The latency without the percentiles that are only lower bounds; also without the maximum if p99
+ * is one of them. */
 struct evidence_latency export_latency(const struct evidence_latency *latency);
 /* Adds a line of compact JSON. */
 void export_line(const json_t *object, struct text *out);
@@ -30,7 +31,7 @@ void export_line(const json_t *object, struct text *out);
 void export_own_members(json_t *json, const char *format, const struct evidence *evidence,
                         const struct evidence_cell *cell);
 #define EXPORT_TIME_SIZE 48
-/* When the cell was measured, or else when our own run began, as ISO 8601; "": not known, or the
- * file gives it in a different form. The time of an import is not used. Returns `out`. */
+/* When the cell was measured, or else when our own run was created, as ISO 8601; "": not known, or
+ * the file gives it in a different form. The time of an import is not used. Returns `out`. */
 const char *export_time(const struct evidence *evidence, const struct evidence_cell *cell,
                         char out[EXPORT_TIME_SIZE]);

@@ -64,7 +64,7 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     export_number(json, "failed", cell->failed);
     export_number(json, "duration_s", cell->duration_s);
     if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
-        add_speed(json, cell); /* cells of other states have no speed */
+        add_speed(json, cell); /* other cells have none, even if an imported file states one */
     export_own_members(json, "serving-report", evidence, cell);
     return json;
 }

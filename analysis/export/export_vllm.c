@@ -57,7 +57,7 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* Adds the cell's time as its file gave it, or else the time of our own run in vLLM's form:
+/* Adds the cell's time as its file gave it, or else when our own run was created, in vLLM's form:
  * 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)

@@ -19,7 +19,7 @@ struct importer {
     const char *format;
     const char *help;        /* which files these are */
     const char *const *keys; /* members of a file's first JSON object; NULL: no particular ones */
-    bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify it */
+    bool (*sniff)(const char *bytes, size_t length); /* NULL: the keys alone identify the format */
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID: the message
      * says what is wrong. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);

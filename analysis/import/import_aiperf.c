@@ -197,7 +197,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* Reads the settings: only those in the table describe what was requested. */
+/* Reads the settings that have a row in the table; the others are not kept, not even as text. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -209,7 +209,7 @@ static bool read_config(struct json_scan *scan, void *base)
         BLOCK("time_to_second_token", second_token),                                               \
         BLOCK("time_to_first_output_token", first_output), BLOCK("request_count", requests),       \
         BLOCK("error_request_count", errors), BLOCK("good_request_count", good),                   \
-        BLOCK("benchmark_duration", duration), BLOCK("request_throughput", request_rate),          \
+        BLOCK("benchmark_duration", duration), BLOCK("request_throughput", request_throughput),    \
         BLOCK("goodput", goodput), BLOCK("output_token_throughput", output_rate),                  \
         BLOCK("total_token_throughput", total_rate), BLOCK("input_token_throughput", input_rate),  \
         BLOCK("total_isl", total_input), BLOCK("total_osl", total_output),                         \
@@ -227,7 +227,7 @@ void import_aiperf_set_unknown(struct import_aiperf_profile *profile)
     struct import_aiperf_block *blocks[] = {
         &profile->ttft,         &profile->request_latency, &profile->inter_token,
         &profile->inter_chunk,  &profile->requests,        &profile->errors,
-        &profile->good,         &profile->duration,        &profile->request_rate,
+        &profile->good,         &profile->duration,        &profile->request_throughput,
         &profile->goodput,      &profile->output_rate,     &profile->total_rate,
         &profile->stream_rate,  &profile->input,           &profile->output,
         &profile->usage_input,  &profile->usage_output,    &profile->concurrency,
@@ -286,7 +286,7 @@ static void fill(const struct import_aiperf_profile *from, struct evidence_cell 
     cell->duration_s =
         from->duration.values.mean_ms
         * (from->duration.unit[0] == '\0' ? 1 : import_aiperf_ms(from->duration.unit) / 1e3);
-    cell->request_throughput = from->request_rate.values.mean_ms;
+    cell->request_throughput = from->request_throughput.values.mean_ms;
     cell->goodput = from->goodput.values.mean_ms;
     cell->input_throughput = from->input_rate.values.mean_ms;
     cell->input_tokens = from->total_input.values.mean_ms;
@@ -420,7 +420,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
                          "import each run's profile_export_aiperf.json instead");
     if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
-    if (out->cell_count == 1) /* our own exports write "(unknown)" for no model */
+    if (out->cell_count == 1) /* our own exports write "(unknown)" if the model is not known */
         text_copy(out->facts.model, sizeof out->facts.model,
                   strcmp(profile.model, "(unknown)") == 0 ? "" : profile.model);
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What aiperf's formats have in common with those of its predecessor, GenAI-Perf. Private to
+/* What the importers of JSON from aiperf and from its predecessor, GenAI-Perf, share. Private to
  * analysis/import/. */
 #pragma once
 
@@ -19,7 +19,8 @@ struct import_aiperf_block {
 struct import_aiperf_profile {
     struct import_aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token,
         first_output;
-    struct import_aiperf_block requests, errors, good, duration, request_rate, goodput, output_rate;
+    struct import_aiperf_block requests, errors, good, duration, request_throughput, goodput,
+        output_rate;
     struct import_aiperf_block total_rate, stream_rate, input, output, usage_input, usage_output;
     struct import_aiperf_block concurrency, cached, cached_total, usage_input_total;
     struct import_aiperf_block input_rate, total_input, total_output;
@@ -30,7 +31,7 @@ struct import_aiperf_profile {
     char model[160], start_time[40];
     double errors_reported; /* from the error summary; NaN: there is none */
     char error[600];
-    char aggregation[24]; /* "confidence": the file has only the means of repeated runs */
+    char aggregation[24]; /* "confidence": the file summarizes repeated runs */
     /* for a sweep's file */
     struct evidence *out;
     struct error *refusal;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric
- * with statistics, then, under a heading of its own, a line for each metric with a single value. It
- * does not contain the load that was requested. Lines about accelerators, at the end, are skipped.
- */
+ * with statistics, then, under a second heading, a line for each metric with a single value. The
+ * CSV does not contain the load that was requested. Lines about accelerators, at the end, are
+ * skipped. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"
@@ -36,7 +36,7 @@ static const struct import_alias values[] = {
     { "Output Token Throughput Per User", "tok_per_s_per_user" },
     { "Output Token Throughput per User", "tok_per_s_per_user" },
     { "Request Count", "succeeded" },
-    { "Completed Requests", "attempted" }, /* "(Success + Error)" */
+    { "Completed Requests", "attempted" }, /* in full: "Completed Requests (Success + Error)" */
     { "Error Request Count", "failed" },
     { "Request Throughput", "requests_per_s" },
     { "Goodput", "goodput" },
@@ -47,8 +47,8 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* The meaning of names that read_statistics makes, where it does not follow from the name; "": not
- * a figure. */
+/* The meaning of names that read_statistics makes, where it does not follow from the name; "":
+ * ignored. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },

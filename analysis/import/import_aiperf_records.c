@@ -35,7 +35,8 @@ struct records {
     struct values gaps; /* between the chunks of the line being read */
     char gap_unit[24];
     double succeeded, failed, warmup;
-    double first_ns, last_ns, busy_ns;
+    double first_ns, last_ns; /* the first start and the last end of a request */
+    double in_flight_ns;      /* from start to end, added up over the requests */
     double input, output, usage_input, usage_output; /* sums over the successes */
     char error[600];
 };
@@ -159,7 +160,7 @@ static void count_time(struct records *records, const struct record *record)
 {
     records->first_ns = fmin(records->first_ns, record->start_ns);
     records->last_ns = fmax(records->last_ns, record->end_ns);
-    records->busy_ns += record->end_ns - record->start_ns;
+    records->in_flight_ns += record->end_ns - record->start_ns;
 }
 
 static CHECKED bool read_record(void *context, const char *document, size_t size, int64_t line,
@@ -242,7 +243,7 @@ static void fill(struct records *records, struct evidence_cell *cell)
         cell->request_throughput = records->succeeded / duration_s;
         cell->output_throughput = records->output / duration_s;
         cell->total_throughput = (records->input + records->output) / duration_s;
-        cell->concurrency_actual = records->busy_ns / 1e9 / duration_s;
+        cell->concurrency_actual = records->in_flight_ns / 1e9 / duration_s;
     }
     cell->input_tokens = records->input;
     cell->output_tokens = records->output;

@@ -22,8 +22,8 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* Nothing is computed from more successes than requests, from a success rate outside 0 to 1, or
- * from one that would give a fraction of a request. */
+/* A success rate outside 0 to 1 becomes unknown. Nothing is computed from more successes than
+ * requests, and no number of successes from a rate that would give a fraction of a request. */
 static void complete_counts(struct evidence_cell *cell)
 {
     double rounded = round(cell->attempted * cell->success_rate);
@@ -53,7 +53,7 @@ static void complete_means(struct evidence_cell *cell)
 }
 
 static const struct word {
-    const char *begins;
+    const char *prefix;
     enum evidence_state state;
 } words[] = {
     { "ok", EVIDENCE_MEASURED },       { "success", EVIDENCE_MEASURED },
@@ -72,7 +72,7 @@ static const struct word {
 enum evidence_state import_state_of(const char *status)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strncasecmp(status, words[i].begins, strlen(words[i].begins)) == 0)
+        if (strncasecmp(status, words[i].prefix, strlen(words[i].prefix)) == 0)
             return words[i].state;
     return EVIDENCE_UNKNOWN;
 }

@@ -4,20 +4,20 @@
 #include <ctype.h>
 #include <string.h>
 
-#define CELL(member, times)                                                                        \
+#define CELL(member, factor)                                                                       \
     {                                                                                              \
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
-        .scale = (times)                                                                           \
+        .scale = (factor)                                                                          \
     }
-#define CELL_ASSUMED(member, times, unit_name)                                                     \
+#define CELL_ASSUMED(member, factor, unit_name)                                                    \
     {                                                                                              \
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, member),            \
-        .scale = (times), .assumed = (unit_name)                                                   \
+        .scale = (factor), .assumed = (unit_name)                                                  \
     }
-#define LENGTH(of)                                                                                 \
+#define LENGTH(length_unit)                                                                        \
     {                                                                                              \
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, input_length),      \
-        .scale = 1, .unit = (of)                                                                   \
+        .scale = 1, .unit = (length_unit)                                                          \
     }
 #define CELL_TEXT(member)                                                                          \
     {                                                                                              \
@@ -34,10 +34,10 @@
         .kind = IMPORT_COLUMN_FACT_NUMBER, .offset = offsetof(struct evidence_facts, member),      \
         .scale = 1                                                                                 \
     }
-#define FAILED_SHARE(times)                                                                        \
+#define FAILED_SHARE(factor)                                                                       \
     {                                                                                              \
         .kind = IMPORT_COLUMN_NUMBER, .offset = offsetof(struct evidence_cell, success_rate),      \
-        .scale = (times), .is_complement = true                                                    \
+        .scale = (factor), .is_complement = true                                                   \
     }
 
 static const struct known {
@@ -259,12 +259,12 @@ void import_column_normalize(const char *heading, char out[HEADING_SIZE])
 
 /* Finds the field that has this name in our own JSON. */
 static struct import_column find_field(const struct evidence_field *fields,
-                                       enum import_column_kind number, enum import_column_kind text,
-                                       const char *heading)
+                                       enum import_column_kind number_kind,
+                                       enum import_column_kind text_kind, const char *heading)
 {
     for (; fields->name != NULL; fields++)
         if (strcmp(fields->name, heading) == 0)
-            return (struct import_column){ .kind = fields->size > 0 ? text : number,
+            return (struct import_column){ .kind = fields->size > 0 ? text_kind : number_kind,
                                            .offset = fields->offset,
                                            .size = fields->size,
                                            .scale = 1 };
@@ -296,14 +296,14 @@ struct import_column import_column_find(const char *heading)
             .kind = IMPORT_COLUMN_NUMBER,
             .offset = offsetof(struct evidence_cell, request_throughput),
             .scale = 1,
-            .is_throughput = true,
+            .is_bare_throughput = true,
         };
     if (strcmp(heading, "input_tokens") == 0 || strcmp(heading, "prompt_tokens") == 0)
         return (struct import_column){
             .kind = IMPORT_COLUMN_NUMBER,
             .offset = offsetof(struct evidence_cell, input_length),
             .scale = 1,
-            .is_ambiguous = true,
+            .may_be_total = true,
         };
     rate = import_column_rate(heading);
     if (rate.kind != IMPORT_COLUMN_UNKNOWN)

@@ -19,21 +19,23 @@ struct import_column {
     size_t offset, size;
     double scale;
     enum length_unit unit; /* for an input length */
-    const char *assumed;   /* the unit that is assumed, since the name has none; NULL: none is */
+    const char *assumed;   /* the unit that is assumed, since the heading has none; NULL: none is */
     bool is_complement;    /* a share of failures, stored as a share of successes */
-    bool is_throughput;    /* a rate of requests or of tokens: only its figures can show which */
-    bool lacks_unit;       /* a latency in either seconds or milliseconds: not read */
-    bool is_ignored;       /* not a figure: ignored without a remark */
-    bool is_other;         /* ignored by the alias "*": not one of the tool's known columns */
-    bool is_ambiguous;     /* per request or for all requests: only its figures can show which */
+    bool is_bare_throughput; /* of requests or of tokens: only the rows can show which */
+    bool lacks_unit;         /* a latency in either seconds or milliseconds: not read */
+    bool is_ignored;         /* not a figure, or one that is not needed: ignored without a remark */
+    bool is_other;           /* ignored by the alias "*": not one of the tool's known columns */
+    bool may_be_total; /* tokens per request or of all requests: only the rows can show which */
 };
 
 #define HEADING_SIZE 128
-/* Normalizes a table's heading: lower case, with '_' between the words. */
+/* Normalizes a column's heading or a member's name: lower case, with '_' between the words. */
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
 /* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: none is known. */
 struct import_column import_column_find(const char *heading);
-/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). */
+/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). Without
+ * a unit, a count is read, a "latency" is assumed to be in seconds, and any other metric is
+ * IMPORT_COLUMN_UNKNOWN with lacks_unit set. */
 struct import_column import_column_latency(const char *heading);
 /* The same, only for headings composed of what is counted and "per second"
  * ("output_tokens_per_sec"). */

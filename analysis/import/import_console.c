@@ -69,7 +69,7 @@ static const char *const options[] = { "model",
                                        "random_range_ratio",
                                        NULL };
 
-/* Whether the value says that there is no limit; "" is the value of a missing label. */
+/* Whether the value says that there is no limit, or is missing: "". */
 static bool is_none(const char *value)
 {
     return value[0] == '\0' || strcmp(value, "inf") == 0 || strcmp(value, "not set") == 0
@@ -111,8 +111,9 @@ static json_t *read_options(const char *line, size_t length)
     return row;
 }
 
-/* SGLang draws lengths between `random_range_ratio` times the option's value and the value itself,
- * so that their mean is smaller; vLLM draws them around the value. */
+/* If SGLang printed the block, replaces the value of the length option `name` by the mean of the
+ * lengths that SGLang draws, which are between `random_range_ratio` times the value and the value.
+ * vLLM draws lengths around the value, which is then their mean. */
 static void use_mean_length(json_t *row, const char *name)
 {
     double ratio = strtod(json_get_text(row, "random_range_ratio", "1"), NULL);
@@ -177,7 +178,7 @@ static void end_block(struct console *console)
 }
 
 /* Reads a line such as "Successful requests: 20 ". */
-static void read_line(struct console *console, const char *line, size_t length)
+static void read_block_line(struct console *console, const char *line, size_t length)
 {
     const char *colon = memchr(line, ':', length);
     char label[HEADING_SIZE], value[VALUE_SIZE];
@@ -198,7 +199,7 @@ static void read_line(struct console *console, const char *line, size_t length)
         json_object_set_new(console->row, label, json_string(value));
 }
 
-static bool is_rule(const char *line, size_t length)
+static bool is_end_of_block(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (line[i] != '=')
@@ -213,10 +214,10 @@ static void read_console_line(struct console *console, const char *line, size_t 
     if (memmem(line, length, TITLE, strlen(TITLE)) != NULL) {
         end_block(console);
         begin_block(console);
-    } else if (console->row != NULL && is_rule(line, length)) {
+    } else if (console->row != NULL && is_end_of_block(line, length)) {
         end_block(console);
     } else if (console->row != NULL) {
-        read_line(console, line, length);
+        read_block_line(console, line, length);
     } else if (at != NULL) {
         json_decref(console->options);
         console->options = read_options(at, (size_t)(line + length - at));
@@ -247,7 +248,8 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Refuses text that is too large, truncated before its figures, or has a prefix on each line. */
+/* Refuses text that is too large, that is truncated before its figures, or whose lines have a
+ * prefix. */
 static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;

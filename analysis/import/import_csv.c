@@ -81,7 +81,7 @@ static CHECKED bool refuse_heading(struct import_table *table, const char *bytes
         return false;
     if (!more)
         return error_set(error, ERROR_INVALID,
-                         "the CSV is empty: its first line must be a heading");
+                         "the CSV is empty: give a heading and at least one row below it");
     find_columns(table);
     return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
@@ -142,7 +142,8 @@ static bool repeats_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether the line is a comment, a line of dashes, or empty. */
+/* Whether the line is empty, a comment, or a line of dashes: its fields contain only '-', '=' and
+ * ':', as under a heading of Markdown. */
 static bool is_not_a_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -158,8 +159,8 @@ static bool is_not_a_row(const struct import_table *table)
     return true;
 }
 
-/* Whether the row begins with "Average", "TOTAL" or the like, because a program or a spreadsheet
- * wrote it below the data. */
+/* Whether the row begins with "Average", "TOTAL" or the like: programs and spreadsheets write such
+ * rows below the data. `out` receives the row's first field. */
 static bool is_summary(const struct import_table *table, char *out, size_t size)
 {
     static const char *const words[] = { "total",   "totals", "sum",     "average",   "avg",
@@ -185,8 +186,8 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether the line is skipped. If so, adds a remark, unless the line is empty, a comment or a line
- * of dashes. */
+/* Whether the line is skipped. If so, adds a remark, unless the line is empty, a comment, a line of
+ * dashes, or a misfit after the first IMPORT_TABLE_REMARKS_MAX. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];

@@ -13,7 +13,8 @@ void import_enter_list(struct json_scan *scan)
         *scan = ahead;
 }
 
-/* A bit for each of the keys that the first object has. */
+/* Returns a bit for each of the keys that an object has: the document, or its first element if it
+ * is a list. Stops after finding all that are `wanted`. */
 static unsigned find_keys(const char *bytes, size_t length, const char *const *keys,
                           unsigned wanted)
 {

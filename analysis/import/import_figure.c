@@ -56,8 +56,8 @@ static bool read_suffix(const char *text, struct import_figure *out)
             out->unit = suffixes[i].unit;
             return true;
         }
-    out->percent = strcmp(text, "%") == 0;
-    return out->percent;
+    out->is_percent = strcmp(text, "%") == 0;
+    return out->is_percent;
 }
 
 /* Multiplies a power of two by 1024, so that 8k is 8192, and every other value by 1000. */
@@ -70,7 +70,7 @@ static void multiply_thousands(struct import_figure *out)
 }
 
 /* Applies the "k" or "M" that the text begins with, if any; returns the text after it. */
-static const char *skip_multiple(const char *text, struct import_figure *out)
+static const char *apply_multiplier(const char *text, struct import_figure *out)
 {
     bool is_single = isalpha((unsigned char)text[0]) != 0 && isalpha((unsigned char)text[1]) == 0;
 
@@ -109,16 +109,16 @@ static void remove_mark(char *text, char mark)
 }
 
 /* Converts the digits to the form that strtod reads. */
-static void normalize(char *digits, bool comma)
+static void normalize(char *digits, bool decimal_comma)
 {
     static const char marks[] = " _'";
 
     for (const char *mark = marks; *mark != '\0'; mark++)
         if (is_grouped(digits, *mark))
             remove_mark(digits, *mark);
-    if (comma && is_grouped(digits, '.') && strchr(digits, ',') != NULL)
+    if (decimal_comma && is_grouped(digits, '.') && strchr(digits, ',') != NULL)
         remove_mark(digits, '.');
-    if (!comma && is_grouped(digits, ','))
+    if (!decimal_comma && is_grouped(digits, ','))
         remove_mark(digits, ',');
     for (char *at = digits; *at != '\0'; at++)
         if (*at == ',')
@@ -156,7 +156,7 @@ static size_t digits_length(const char *text)
     return length;
 }
 
-bool import_figure_read(const char *text, bool comma, struct import_figure *out)
+bool import_figure_read(const char *text, bool decimal_comma, struct import_figure *out)
 {
     const char *from = skip_name(text);
     size_t length;
@@ -168,8 +168,8 @@ bool import_figure_read(const char *text, bool comma, struct import_figure *out)
         return false;
     memcpy(digits, from, length);
     digits[length] = '\0';
-    normalize(digits, comma);
+    normalize(digits, decimal_comma);
     *out = (struct import_figure){ .value = strtod(digits, &end), .ms = NAN };
     return *end == '\0' && isfinite(out->value)
-           && read_suffix(skip_multiple(from + length, out), out) && isfinite(out->value);
+           && read_suffix(apply_multiplier(from + length, out), out) && isfinite(out->value);
 }

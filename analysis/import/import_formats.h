@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the importers: for each, one that reads a file and, where the keys alone do not
- * identify the format, one that recognizes it. Private to analysis/import/. */
+/* The functions of the importers: for each, one that reads a file and, where the `keys` in struct
+ * importer do not identify the format alone, one that recognizes it. Private to
+ * analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

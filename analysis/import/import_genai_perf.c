@@ -42,8 +42,8 @@ static const struct import_member settings[] = {
     { 0 },
 };
 
-/* Reads the settings, then the metrics; `original` receives all unknown members but the settings.
- */
+/* Reads the settings, then the metrics; `original` receives the unknown members except the
+ * settings. */
 static void read_both(const char *document, size_t size, struct import_aiperf_profile *profile,
                       json_t *original)
 {

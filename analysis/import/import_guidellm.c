@@ -190,7 +190,7 @@ struct reading {
 
 /* ---- What was requested ---- */
 
-/* Older versions store the option as it was given: "prompt_tokens=256,output_tokens=64". */
+/* Older versions store the option --data as it was given: "prompt_tokens=256,output_tokens=64". */
 static double find_option(const char *text, const char *name)
 {
     const char *at = strstr(text, name);

@@ -193,7 +193,7 @@ static void fill(struct lifecycle *from)
 
 struct reading {
     struct evidence *out;
-    size_t summaries; /* documents that add up several stages */
+    size_t summaries; /* documents that name no load: sums of several stages */
 };
 
 static void set_unknown(struct lifecycle *lifecycle)

@@ -53,7 +53,7 @@ struct shape {
 
 /* The number after a word in Markdown's test names: "pp512", "tg 128 @ d4096", "pp512+tg128"; 0:
  * the word is not there. */
-static double after(const char *test, const char *word)
+static double number_after(const char *test, const char *word)
 {
     const char *at = strstr(test, word);
 
@@ -66,7 +66,7 @@ static struct shape shape_of(const struct evidence_cell *cell)
     struct shape shape = { number_of(cell, "n_prompt"), number_of(cell, "n_gen") };
 
     if (test != NULL)
-        shape = (struct shape){ after(test, "pp"), after(test, "tg") };
+        shape = (struct shape){ number_after(test, "pp"), number_after(test, "tg") };
     return shape;
 }
 

@@ -43,6 +43,6 @@ bool import_read_llmperf(const struct import_file *file, struct evidence *out, s
     text_copy(out->facts.tool, sizeof out->facts.tool, "llmperf");
     evidence_remark(out, "LLMPerf counts tokens with one tokenizer for every model, so that "
                          "tokens and tokens/s are estimates; its inter_token_latency includes the "
-                         "first token's time, unlike any metric here, and was not read");
+                         "first token's time, unlike TPOT, ITL and ICL here, and was not read");
     return true;
 }

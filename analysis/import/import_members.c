@@ -77,6 +77,8 @@ void import_scan_init(struct json_scan *scan, const char *bytes, size_t length)
     scan->takes_nan = true;
 }
 
+/* Copies the latest string, truncated to fit; `out` stays as it is for one of 4,096 bytes or more.
+ */
 static void copy_text(const struct json_scan *scan, char *out, size_t size)
 {
     char full[4096];
@@ -146,8 +148,8 @@ static void keep_text(const struct json_scan *scan, const char *key, json_t *unk
     keep_unknown(key, text, strlen(text), unknown);
 }
 
-/* Skips the value of a member that no row of the table reads, and keeps it as text. `token`, the
- * value's first, was read. */
+/* Skips the value of a member that no row of the table reads, and keeps it as text in `unknown`, if
+ * that is not NULL. `token`, the value's first, was read. */
 static bool skip_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
                          json_t *unknown)
 {

@@ -56,14 +56,15 @@ void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 /* Reads the next value, an object, into `base`, by the table. A value that is not an object is
  * skipped, also where the table has a row for an object. Members that are not in the table, or
  * whose number or text does not fit its row, are skipped, too. Of these, `unknown` (NULL: not
- * wanted) receives at most 128 per object, except nulls, as text, truncated if long; those of
- * nested objects are named "object.member". False: the JSON is invalid (json_scan_fail reports it),
- * or a row's `read` returned false. */
+ * wanted) receives at most 128 per object, except nulls, as text, truncated if long (a string of
+ * 4,096 bytes or more: ""), and "(more)" if there were more. Members of nested objects are named
+ * "object.member" there. False: the JSON is invalid (json_scan_fail reports it), or a row's `read`
+ * returned false. */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
 /* Skips the value that `token` begins. If it is a text, not empty, and *error is NULL, sets *error
- * to a copy on the heap, or to a remark that the text was too long (1,000 bytes or more). False:
- * the JSON is invalid. */
+ * to a copy on the heap; a text of 1,000 bytes or more is replaced by a sentence that says that it
+ * was too long. False: the JSON is invalid. */
 bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
 /* Skips the value that `token` begins. False: the JSON is invalid. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
@@ -74,19 +75,19 @@ bool import_array(struct json_scan *scan, bool (*each)(struct json_scan *scan, v
 
 /* If the document is a list, enters it, up to its first element. */
 void import_enter_list(struct json_scan *scan);
-/* Whether the document's first object, or the first in its list, has all these keys (ends with
- * NULL). */
+/* Whether the document, or its first element if it is a list, is an object that has all these keys
+ * (ends with NULL). */
 bool import_has_keys(const char *bytes, size_t length, const char *const *keys);
 /* Returns how many of the keys that object has, sets *count to the number of keys, and adds the
- * names of the missing ones to `missing`. */
+ * names of the missing ones to `missing`. 0 if there is no such object. */
 size_t import_count_keys(const char *bytes, size_t length, const char *const *keys, size_t *count,
                          struct text *missing);
 /* Finds a member of that object; *value is its text as written, of *size bytes. False: none was
- * found. */
+ * found; *value and *size are then undefined. */
 bool import_find_member(const char *bytes, size_t length, const char *name, const char **value,
                         size_t *size);
 /* Calls `read` for each object of a file: the objects follow one another (JSONL, or results that a
- * tool appended), or are in a list. `line` is where the object begins. INVALID: the JSON is
+ * tool appended), or are in lists. `line` is where the object begins. INVALID: the JSON is
  * invalid, or a document is not an object; else the error is that of `read`. */
 CHECKED bool import_documents(const char *bytes, size_t length,
                               CHECKED bool (*read)(void *context, const char *document, size_t size,
@@ -125,8 +126,9 @@ enum evidence_state import_state_of(const char *status);
 /* Whether a throughput of requests or output tokens, or a mean or median latency, is above 0. */
 bool import_has_speed(const struct evidence_cell *cell);
 /* Computes the figures that follow from others (failed = attempted - succeeded, ...), the state if
- * it is unknown, and the flags of the warnings in `marks`; a latency becomes unknown if its mean,
- * minimum, maximum and percentiles are all zero or unknown, at least one of them zero. */
+ * it is unknown, and the flags of the warnings in `marks`. A success rate outside 0 to 1 becomes
+ * unknown, and so does a latency whose mean, minimum, maximum and percentiles are all zero or
+ * unknown, at least one of them zero. */
 void import_complete_cell(struct evidence_cell *cell);
 /* Adds a remark that lists the figures that are only in the originals, since a cell has no member
  * for them. */

@@ -12,7 +12,7 @@
 
 #define DEPTH_MAX 6     /* of nested objects */
 #define GROUPS_MAX 4    /* of nested groups */
-#define VALUE_SIZE 1024 /* bytes; a longer text is not kept */
+#define VALUE_SIZE 1024 /* bytes, with the NUL; a longer text is not kept */
 #define ABSENT SIZE_MAX
 
 /* The file is read twice: first for the names of all rows' members, then for the rows. */
@@ -20,8 +20,9 @@ struct rows {
     struct import_table table;
     json_t *indices; /* name to column */
     bool is_first_pass;
-    bool has_lines; /* the documents are not in a list: a row is known by its document's line */
-    int64_t line;   /* the row's line, if the row is a whole document; 0: rows are numbered */
+    /* The file begins with '{', not with a list: a row is known by its document's line. */
+    bool has_lines;
+    int64_t line; /* the row's line, if the row is a whole document; 0: rows are numbered */
     /* The column for the names of a document's members, if these are rows or have rows. */
     const char *label;
     size_t rows, names_left_out;
@@ -120,7 +121,7 @@ static bool add_members(struct rows *rows, struct json_scan *scan, const char *p
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Adds a list, or an object that is nested too deeply, as written. */
+/* Adds a list, or an object that is nested too deeply, as written, but truncated if it is long. */
 static bool add_nested(struct rows *rows, struct json_scan *scan, const char *path)
 {
     TEXT_AUTO text = { 0 };
@@ -177,15 +178,16 @@ static bool looks_like_row(const struct rows *rows, struct json_scan scan)
     return known >= 2 && results >= 1;
 }
 
-static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth);
+/* `levels_left`, here and below: how many more levels of nested groups are searched. */
+static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int levels_left);
 
 /* Whether one of the members of the next object is a group of rows. */
-static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
+static bool has_group(const struct rows *rows, struct json_scan scan, int levels_left)
 {
     if (json_scan_next(&scan) != JSON_SCAN_OBJECT)
         return false;
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
-        if (is_group_of_rows(rows, scan, depth))
+        if (is_group_of_rows(rows, scan, levels_left))
             return true;
         if (!json_scan_value(&scan, NULL, NULL))
             return false;
@@ -194,7 +196,8 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int depth)
 }
 
 /* If the next value is an object, moves to the first object among its members; if it is a list that
- * begins with an object, moves into the list. False: it is neither, or has no object. */
+ * begins with an object, moves into the list. False: there is no such object. *token receives the
+ * token with which the value begins. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
     struct json_scan ahead;
@@ -212,18 +215,18 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 }
 
 /* Whether the next value is a group of rows: a list or an object in which the first object is a row
- * or has rows. If an object and the first object in it both look like rows, it is one row: the
- * objects in it hold its figures. */
-static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int depth)
+ * or has rows. If an object and the first object in it both look like rows, the outer one is
+ * the row: the objects in it hold its figures. */
+static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int levels_left)
 {
     struct json_scan start = scan;
     enum json_scan_token token;
 
-    if (depth == 0 || !enter_group(&scan, &token))
+    if (levels_left == 0 || !enter_group(&scan, &token))
         return false;
     if (looks_like_row(rows, scan))
         return token == JSON_SCAN_ARRAY || !looks_like_row(rows, start);
-    return has_group(rows, scan, depth - 1);
+    return has_group(rows, scan, levels_left - 1);
 }
 
 /* ---- Reading the rows ---- */
@@ -234,7 +237,7 @@ static void set_fields(struct rows *rows)
 
     csv->count = rows->table.count;
     csv->line = rows->line > 0 ? rows->line : (int64_t)rows->rows;
-    rows->table.numbers_rows = rows->line == 0;
+    rows->table.has_row_numbers = rows->line == 0;
     for (size_t i = 0; i < csv->count; i++) {
         const char *text = rows->at[i] == ABSENT ? NULL : rows->values.data + rows->at[i];
 
@@ -253,11 +256,11 @@ static bool end_row(struct rows *rows)
     return !rows->refused;
 }
 
-static bool read_object(struct rows *rows, struct json_scan *scan, int depth);
+static bool read_object(struct rows *rows, struct json_scan *scan, int levels_left);
 
 /* Reads the objects of a group, each of which is a row or has rows. If the group is an object, the
  * name of each member also belongs to the member's rows, as the column `name`. */
-static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int depth)
+static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int levels_left)
 {
     enum json_scan_token token = json_scan_next(scan);
 
@@ -279,7 +282,7 @@ static bool read_group(struct rows *rows, struct json_scan *scan, const char *na
             ahead = *scan;
             next = json_scan_next(&ahead);
         }
-        if (!(next == JSON_SCAN_OBJECT ? read_object(rows, scan, depth)
+        if (!(next == JSON_SCAN_OBJECT ? read_object(rows, scan, levels_left)
                                        : json_scan_value(scan, NULL, NULL)))
             return false;
     }
@@ -287,13 +290,14 @@ static bool read_group(struct rows *rows, struct json_scan *scan, const char *na
 
 /* Reads all members except groups, which are read afterwards, because values after a group also
  * belong to its rows. */
-static bool read_members(struct rows *rows, struct json_scan *scan, int depth, bool *has_groups)
+static bool read_members(struct rows *rows, struct json_scan *scan, int levels_left,
+                         bool *has_groups)
 {
     enum json_scan_token token;
 
     *has_groups = false;
     while ((token = json_scan_next(scan)) == JSON_SCAN_KEY) {
-        bool is_group = depth > 0 && is_group_of_rows(rows, *scan, depth);
+        bool is_group = levels_left > 0 && is_group_of_rows(rows, *scan, levels_left);
         char name[HEADING_SIZE];
 
         json_scan_copy(scan, name, sizeof name);
@@ -304,22 +308,23 @@ static bool read_members(struct rows *rows, struct json_scan *scan, int depth, b
     return token == JSON_SCAN_OBJECT_END;
 }
 
-static bool read_groups(struct rows *rows, struct json_scan scan, int depth)
+static bool read_groups(struct rows *rows, struct json_scan scan, int levels_left)
 {
     json_scan_next(&scan);
     while (json_scan_next(&scan) == JSON_SCAN_KEY) {
         char name[HEADING_SIZE];
 
         json_scan_copy(&scan, name, sizeof name);
-        if (!(is_group_of_rows(rows, scan, depth) ? read_group(rows, &scan, name, depth - 1)
-                                                  : json_scan_value(&scan, NULL, NULL)))
+        if (!(is_group_of_rows(rows, scan, levels_left)
+                  ? read_group(rows, &scan, name, levels_left - 1)
+                  : json_scan_value(&scan, NULL, NULL)))
             return false;
     }
     return true;
 }
 
 /* Reads a row, or an object around rows. Its values do not belong to the rows after it. */
-static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
+static bool read_object(struct rows *rows, struct json_scan *scan, int levels_left)
 {
     FREE_AUTO size_t *outer = memory_zeroed(CSV_FIELDS_MAX, sizeof *outer);
     size_t length = rows->values.length;
@@ -328,8 +333,8 @@ static bool read_object(struct rows *rows, struct json_scan *scan, int depth)
 
     memcpy(outer, rows->at, sizeof rows->at);
     json_scan_next(scan);
-    done = read_members(rows, scan, depth, &has_groups)
-           && (has_groups ? read_groups(rows, start, depth) : end_row(rows));
+    done = read_members(rows, scan, levels_left, &has_groups)
+           && (has_groups ? read_groups(rows, start, levels_left) : end_row(rows));
     memcpy(rows->at, outer, sizeof rows->at);
     rows->values.length = length;
     return done;
@@ -374,7 +379,7 @@ static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
         return false;
     if (rows->names_left_out > 0)
         evidence_remark(rows->table.out,
-                        "the rows together have more than %d different members: the others were "
+                        "the rows together have more than %d different members: the rest was "
                         "skipped",
                         CSV_FIELDS_MAX);
     import_table_resolve(&rows->table);

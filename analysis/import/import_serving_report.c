@@ -45,7 +45,7 @@ static const struct import_member cell_members[] = {
 };
 
 /* Reads the next value, an object. The caller frees *out with report_cell_finish, even after a
- * failure, or with report_cell_add. */
+ * failure, or with report_cell_add_take. */
 static bool report_cell_read(struct json_scan *scan, struct report_cell *out)
 {
     *out = (struct report_cell){ 0 };
@@ -76,8 +76,8 @@ static void fill_unknown(const struct evidence_field *fields, const void *from, 
 
 /* Adds the cell to the evidence, with the figures that only vLLM's result contains. Finishes *from,
  * even after a failure. INVALID: there are too many cells. */
-static CHECKED bool report_cell_add(struct report_cell *from, struct evidence *out,
-                                    struct error *error)
+static CHECKED bool report_cell_add_take(struct report_cell *from, struct evidence *out,
+                                         struct error *error)
 {
     struct evidence_cell *cell;
     int64_t position;
@@ -126,7 +126,7 @@ static bool read_sweep_cell(struct json_scan *scan, void *context)
         report_cell_finish(&cell);
         return false;
     }
-    report->refused = !report_cell_add(&cell, report->out, report->error);
+    report->refused = !report_cell_add_take(&cell, report->out, report->error);
     return !report->refused;
 }
 

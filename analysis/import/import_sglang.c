@@ -13,7 +13,7 @@ struct result {
     struct evidence_cell cell;
     struct evidence_facts facts;
     char dataset[64];
-    double random_input, random_output, range_ratio, shared_output;
+    double random_input, random_output, range_ratio, sharegpt_output;
     double sent; /* from the list of all requests' errors, if details were stored */
     double total_prompt, total_cached;
 };
@@ -79,7 +79,7 @@ static const struct import_member members[] = {
     CELL("max_concurrency", concurrency),
     NUMBER("random_input_len", random_input),
     NUMBER("random_output_len", random_output),
-    NUMBER("sharegpt_output_len", shared_output),
+    NUMBER("sharegpt_output_len", sharegpt_output),
     NUMBER("random_range_ratio", range_ratio),
     CELL("duration", duration_s),
     CELL("completed", succeeded),
@@ -101,7 +101,7 @@ static const struct import_member members[] = {
     LATENCIES("e2e_latency", METRIC_E2E),
     MEMBER_INSIDE("cache_report", 0, cache_report),
     MEMBER_BY("errors", read_errors),
-    /* one per request, with --output-details */
+    /* lists with an item for each request, with --output-details */
     MEMBER_IGNORE("input_lens"),
     MEMBER_IGNORE("output_lens"),
     MEMBER_IGNORE("ttfts"),
@@ -117,13 +117,13 @@ static void set_unknown(struct result *result)
     *result = (struct result){ 0 };
     evidence_cell_read(NULL, &result->cell);
     evidence_facts_read(NULL, &result->facts);
-    result->random_input = result->random_output = result->shared_output = NAN;
+    result->random_input = result->random_output = result->sharegpt_output = NAN;
     result->range_ratio = NAN;
     result->sent = result->total_prompt = result->total_cached = NAN;
 }
 
-/* The mean of the lengths, which are drawn between `range_ratio` times the option's value and that
- * value. */
+/* The mean of lengths that SGLang draws between `range_ratio` times `length` and `length`; without
+ * a ratio below 1, all have this length. */
 static double drawn_length(double length, double range_ratio)
 {
     return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
@@ -136,7 +136,7 @@ static void fill_lengths(const struct result *result, struct evidence_cell *cell
         cell->input_length = drawn_length(result->random_input, result->range_ratio);
         cell->output_tokens_asked = drawn_length(result->random_output, result->range_ratio);
     } else if (strcmp(result->dataset, "sharegpt") == 0) {
-        cell->output_tokens_asked = result->shared_output;
+        cell->output_tokens_asked = result->sharegpt_output;
     }
 }
 
@@ -220,9 +220,10 @@ static void remark_lengths(const struct result *result, struct reading *reading)
     reading->remarked_lengths = true;
     evidence_remark(
         reading->out,
-        "each length was drawn between random_range_ratio (%.3g) times random_input_len or "
-        "random_output_len and that length: the lengths here are the means",
-        result->range_ratio);
+        "in row %lld, input lengths were drawn between random_range_ratio (%.3g) times "
+        "random_input_len and random_input_len, output lengths likewise: the lengths here are the "
+        "means, as in each such row",
+        (long long)result->cell.row, result->range_ratio);
 }
 
 static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,

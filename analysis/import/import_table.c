@@ -152,8 +152,8 @@ static void find_unit(struct import_table *table)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Of two columns with one meaning, the later one is kept as text, or the earlier one if its meaning
- * is ambiguous. */
+/* Of two columns for the same figure, the later one is kept as text, or the earlier one if it may
+ * be a total. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -161,7 +161,7 @@ static void drop_repeated(struct import_table *table)
             if (table->columns[i].kind == IMPORT_COLUMN_NUMBER
                 && table->columns[j].kind == IMPORT_COLUMN_NUMBER
                 && table->columns[i].offset == table->columns[j].offset)
-                table->columns[table->columns[j].is_ambiguous ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
+                table->columns[table->columns[j].may_be_total ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
 static void remark_assumed(struct import_table *table)

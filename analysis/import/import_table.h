@@ -28,7 +28,7 @@ struct import_table {
     size_t misfits;       /* rows and figures that did not fit */
     size_t misfit_fields; /* number of fields in the row with the last of them */
     bool has_assumed;     /* a remark says that figures such as "8k" were read by an assumption */
-    bool numbers_rows;    /* csv.line is the number of a row, not of a line */
+    bool has_row_numbers; /* csv.line is the number of a row, not of a line */
     char word[64];        /* what the row being read has in place of a figure: "OOM" */
 };
 
@@ -39,12 +39,12 @@ struct import_table {
 CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* Appends a column with this heading, and finds its meaning. */
 void import_table_add_column(struct import_table *table, const char *heading);
-/* Returns the number of known columns: those read as figures of a cell, and those known to hold no
- * figures. *results: how many of them are a rate or a latency. */
+/* Returns the number of known columns: those read as figures of a cell, and those that are ignored,
+ * except by the alias "*". *results: how many of them are read as a rate or a latency. */
 size_t import_table_known(const struct import_table *table, size_t *results);
-/* Call after all columns were added: determines the unit of lengths, resolves columns of one
- * meaning unless they are alternatives, and adds a remark on each column whose unit is assumed.
- * INVALID: a stated column is not in the table. */
+/* Call after all columns were added: determines the unit of lengths, keeps one of several
+ * columns for the same figure, unless they are alternatives, and adds a remark on each column whose
+ * unit is assumed. INVALID: a stated column is not in the table. */
 CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
 /* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the message.
  */
@@ -65,7 +65,8 @@ CHECKED bool import_table_add_row(struct import_table *table, struct error *erro
  * per request or in total, facts that differ), adds remarks on what was not read, and completes the
  * cells. */
 void import_table_resolve(struct import_table *table);
-/* Whether the column is a share of successes or of cached tokens, which may be a percentage. */
+/* Whether the column, one of figures, is a share (of successes, failures or cached tokens), which
+ * may be a percentage. */
 bool import_table_is_share(const struct import_column *column);
 
 /* ---- Whole files ---- */

@@ -40,7 +40,7 @@ void import_table_remark_misfit(struct import_table *table, const char *column, 
         evidence_remark(table->out,
                         "%s %lld: \"%.60s\" is not a number that fits the column \"%s\": left "
                         "unknown",
-                        table->numbers_rows ? "row" : "line", line, value, column);
+                        table->has_row_numbers ? "row" : "line", line, value, column);
 }
 
 /* ---- Figures ---- */
@@ -78,11 +78,11 @@ static bool apply_unit(struct import_table *table, const struct import_column *c
                        const struct import_figure *figure, double *out)
 {
     *out = figure->value * column->scale;
-    if (figure->percent)
+    if (figure->is_percent)
         *out = figure->value / 100;
     else if (!isnan(figure->ms))
         *out = figure->value * figure->ms * units_per_ms(column);
-    if (figure->percent && !import_table_is_share(column))
+    if (figure->is_percent && !import_table_is_share(column))
         return false;
     if (figure->unit != LENGTH_UNKNOWN
         && column->offset == offsetof(struct evidence_cell, input_length))
@@ -99,8 +99,8 @@ static void remark_assumed(struct import_table *table, const char *text, double 
                     value);
 }
 
-/* Adds the text of a load or length that is not a number to the cell's variant, so that cells with
- * different texts differ. */
+/* If the column is one of users or lengths, adds its text, which is not a number, to the cell's
+ * variant, so that cells with different texts differ. */
 static void add_to_variant(const struct import_column *column, const char *text,
                            struct evidence_cell *cell)
 {

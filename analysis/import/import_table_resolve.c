@@ -65,7 +65,7 @@ static void resolve_throughput(const struct import_table *table)
     struct evidence *out = table->out;
 
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].is_throughput || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
+        if (!table->columns[i].is_bare_throughput || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
         if (is_request_throughput(out)) {
             evidence_remark(out,
@@ -158,7 +158,7 @@ static void resolve_lengths(const struct import_table *table)
     bool all_recur;
 
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->columns[i].is_ambiguous || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
+        if (!table->columns[i].may_be_total || table->columns[i].kind != IMPORT_COLUMN_NUMBER)
             continue;
         if (are_per_request(out, &all_recur)) {
             out->input_unit = LENGTH_TOKENS;
@@ -244,8 +244,8 @@ static void remark_unknown(const struct import_table *table)
 
 /* ---- The whole table ---- */
 
-/* If a row has no number of attempts, no number of failures and no success rate, all planned
- * requests count as attempted: those that did not succeed have failed. */
+/* If a row has a number of successes, but no number of attempts or failures and no success rate,
+ * all planned requests count as attempted: those that did not succeed have failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)

@@ -33,7 +33,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* A number, or "inf": then only max_concurrency delays requests. */
+/* A number, or "inf": then only max_concurrency, if it is set, delays requests. */
 static bool read_rate(struct json_scan *scan, void *base)
 {
     struct import_vllm_result *result = base;

@@ -36,7 +36,8 @@ struct grid_point {
 /* "64 users", "1 user", "2.5 requests/s"; returns `out`. */
 #define LOAD_SIZE 48
 const char *cell_grid_load_name(double load, bool is_rate, char out[LOAD_SIZE]);
-json_t *cell_grid_load_json(double load, bool is_rate); /* users are whole numbers */
+/* A rate as a real, users as an integer. New reference. */
+json_t *cell_grid_load_json(double load, bool is_rate);
 /* Adds the load as the member "users" or "request_rate", with `prefix` before the name. */
 void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
@@ -54,6 +55,7 @@ void cell_grid_each(const struct cell_grid *grid,
 /* The first of measured, failed, infeasible, inferred and skipped that is the state of a
  * repetition; CELL_PENDING if none is. */
 enum cell_state grid_point_state(const struct grid_point *point);
+/* The number of the point's repetitions in this state. */
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
 /* Whether the point can be compared: it was measured, and in every measured repetition at least
  * 99 % of the requests succeeded and no work of the server for other clients was found. */

@@ -17,8 +17,8 @@ bool figure_table_suits(const struct cell_grid *grid)
     return grid->contexts.count == 1 || grid->loads.count == 1;
 }
 
-static void write_row(const struct grid_point *point, bool by_load,
-                      const bool wanted[QUANTITY_COUNT], struct table *table)
+static void write_row(const struct grid_point *point, bool by_load, const bool wanted[QUANTITIES],
+                      struct table *table)
 {
     if (by_load)
         table_cell(table, "%.6g", point->load);
@@ -34,8 +34,8 @@ static void write_row(const struct grid_point *point, bool by_load,
     }
 }
 
-void figure_table_write(const struct cell_grid *grid, size_t output,
-                        const bool wanted[QUANTITY_COUNT], struct text *out)
+void figure_table_write(const struct cell_grid *grid, size_t output, const bool wanted[QUANTITIES],
+                        struct text *out)
 {
     bool by_load = grid->contexts.count == 1;
     size_t rows = by_load ? grid->loads.count : grid->contexts.count;

@@ -5,7 +5,7 @@
 #include "analysis/evidence/evidence.h"
 
 /* Writes Markdown: origin, known facts, a matrix for each of the main figures that the file has
- * (rows input and output length, columns users) unless the grid is too large, the cells
- * that were not measured, the importer's remarks. A point that the file has several times shows
+ * (rows input and output length, columns users; none if the grid is too large), the cells
+ * that were not measured, and the importer's remarks. A point that the file has several times shows
  * every value, in the file's order; a failed cell shows no speed. */
 void import_report_write(const struct evidence *evidence, struct text *out);

@@ -40,7 +40,7 @@ struct largest_load largest_load_find(const struct cell_grid *grid, const struct
             out.exact = out.exact && out.miss.judged;
         } else if (level.ratio <= 1) {
             out = (struct largest_load){ .met = level, .exact = true };
-            out.uneven = missed;
+            out.smaller_misses = missed;
         } else {
             missed++;
             if (!out.miss.judged)

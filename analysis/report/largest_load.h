@@ -5,10 +5,10 @@
 #include "analysis/report/cell_grid.h"
 #include "base/measure/slo.h"
 
-/* A point of the grid compared with the limits: the mean ratio over its repetitions, and the result
- * of the repetition with the largest ratio. */
+/* A point of the grid compared with the limits: the mean of slo_nearest.ratio over its repetitions
+ * that were measured or failed, and the result of the one with the largest ratio. */
 struct largest_load_level {
-    bool judged; /* measured or failed at least once */
+    bool judged; /* there is such a repetition */
     double ratio;
     struct slo_nearest worst;
     struct grid_point point;
@@ -23,7 +23,9 @@ struct largest_load {
     /* Every load between `met` and `miss` was judged. Without `met`, this means every load below
      * `miss`; without `miss`, every load above `met`. */
     bool exact;
-    size_t uneven; /* number of loads smaller than met that miss the limits nevertheless */
+    /* Number of loads smaller than `met` that miss the limits nevertheless. */
+    size_t smaller_misses;
 };
+/* `output` and `context` are indices into the grid's axes. */
 struct largest_load largest_load_find(const struct cell_grid *grid, const struct slo *limits,
                                       size_t output, size_t context);

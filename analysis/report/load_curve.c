@@ -14,12 +14,13 @@
 #define SPAN_LEAST 1.9
 #define STEPS 50 /* between two points, to find the largest value there */
 
-/* Requests wait for others to end if one of these holds: the server itself counts at least the
- * share WAITING of them as waiting; or the time to the first token grew by at least the share
- * WAIT_SHARE of the request's time, and the factor by which it grew is more than WAIT_GROWTH times
- * that of the load: reading all prompts one after the other would take less. */
-#define WAITING 0.5
-#define WAIT_SHARE 0.25
+/* In a closed loop, requests wait for others to end if one of these holds. The server itself counts
+ * at least the share WAITING_SHARE of them as waiting. Or the time to the first token is longer
+ * than at a smaller load, by at least the share WAIT_TIME_SHARE of the request's time, and by a
+ * factor of more than WAIT_GROWTH times that of the loads: reading all prompts one after the other
+ * would take less. */
+#define WAITING_SHARE 0.5
+#define WAIT_TIME_SHARE 0.25
 #define WAIT_GROWTH 1.5
 
 struct curve {
@@ -34,7 +35,7 @@ static double load(const struct curve *curve, size_t i)
     return curve->points[i].load;
 }
 
-static double tokens(const struct curve *curve, size_t i)
+static double tokens_per_s(const struct curve *curve, size_t i)
 {
     return curve->points[i].tokens_per_s;
 }
@@ -49,14 +50,14 @@ static size_t find_top(const struct curve *curve)
     size_t top = 0;
 
     for (size_t i = 1; i < curve->count; i++)
-        if (tokens(curve, i) > tokens(curve, top))
+        if (tokens_per_s(curve, i) > tokens_per_s(curve, top))
             top = i;
     return top;
 }
 
 static bool waits_for_others(const struct load_point *before, const struct load_point *now)
 {
-    return now->ttft_ms - before->ttft_ms >= WAIT_SHARE * now->e2e_ms
+    return now->ttft_ms - before->ttft_ms >= WAIT_TIME_SHARE * now->e2e_ms
            && now->ttft_ms / before->ttft_ms > WAIT_GROWTH * now->load / before->load;
 }
 
@@ -68,7 +69,7 @@ static double waiting_at(const struct curve *curve, size_t i)
 
     if (curve->is_rate)
         return 0;
-    if (now->waiting >= WAITING * now->load)
+    if (now->waiting >= WAITING_SHARE * now->load)
         return now->waiting;
     for (const struct load_point *before = curve->points; before < now; before++)
         if (waits_for_others(before, now))
@@ -76,15 +77,16 @@ static double waiting_at(const struct curve *curve, size_t i)
     return waiting;
 }
 
-/* Whether more load adds nothing but waiting. */
+/* Whether more load than at point i adds nothing but waiting. */
 static bool is_full(const struct curve *curve, size_t i)
 {
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;
 }
 
-/* The number of requests processed at once, judged by the first point from `from` on at which
- * requests wait, where the count is most accurate. INFINITY: there is no such point. */
-static double find_at_once(const struct curve *curve, size_t from)
+/* The number of requests processed at the same time, judged by the first point from `from` on at
+ * which requests wait, because the count is most accurate there. INFINITY: there is no such point.
+ */
+static double requests_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
         double waiting = waiting_at(curve, i);
@@ -97,11 +99,11 @@ static double find_at_once(const struct curve *curve, size_t from)
 
 /* ---- The most that other loads may give ------------------------------------------------------ */
 
-/* The load divided by the tokens/s of all users together. It grows with the load, ever faster,
- * until each additional user adds 1 / peak. */
+/* The load divided by the tokens/s that it gives. As the load grows, this never falls, and never
+ * grows more slowly than before, until each further unit of load adds 1 / peak. */
 static double time_per_token(const struct curve *curve, size_t i)
 {
-    return load(curve, i) / tokens(curve, i);
+    return load(curve, i) / tokens_per_s(curve, i);
 }
 
 /* By how much the time per token grows per unit of load from point i to point j: a lower bound if
@@ -123,14 +125,14 @@ static double most_beyond(const struct curve *curve)
     double most = INFINITY;
 
     if (is_full(curve, last))
-        return tokens(curve, last);
+        return tokens_per_s(curve, last);
     for (size_t i = 0; i < last && !curve->points[last].at_least; i++) {
         double span = load(curve, last) / load(curve, i);
-        double gain = tokens(curve, last) / tokens(curve, i) * (1 + doubt(curve, last))
+        double gain = tokens_per_s(curve, last) / tokens_per_s(curve, i) * (1 + doubt(curve, last))
                       / (1 - doubt(curve, i));
 
         if (span >= SPAN_LEAST && span > gain)
-            most = fmin(most, tokens(curve, last) * (span - 1) / (span - gain));
+            most = fmin(most, tokens_per_s(curve, last) * (span - 1) / (span - gain));
     }
     return most;
 }
@@ -148,10 +150,11 @@ static double most_at(const struct curve *curve, size_t i, double at)
     return at / time;
 }
 
-/* The most tokens/s at any load between points i and i + 1. */
+/* The most tokens/s at any load between points i and i + 1 that is not above the number of requests
+ * processed at the same time: above it, requests only wait. 0: all loads between are above it. */
 static double most_between(const struct curve *curve, size_t i)
 {
-    double from = load(curve, i), to = fmin(load(curve, i + 1), find_at_once(curve, i + 1));
+    double from = load(curve, i), to = fmin(load(curve, i + 1), requests_at_once(curve, i + 1));
     double most = 0;
 
     for (int step = 0; step <= STEPS && to > from; step++)
@@ -165,7 +168,7 @@ static void find_most(const struct curve *curve, double *most)
     double beyond = most_beyond(curve);
 
     for (size_t i = curve->count; i-- > 0; beyond = most[i]) {
-        most[i] = fmax(beyond, tokens(curve, i));
+        most[i] = fmax(beyond, tokens_per_s(curve, i));
         if (i + 1 < curve->count)
             most[i] = fmax(most[i], most_between(curve, i));
     }
@@ -184,7 +187,8 @@ static size_t find_saturated(const struct curve *curve)
 
     find_most(curve, most);
     for (; i < curve->count; i++) {
-        best = fmax(best, tokens(curve, i) * (1 - fmin(DOUBT_LIMIT_AT_PEAK, doubt(curve, i))));
+        best =
+            fmax(best, tokens_per_s(curve, i) * (1 - fmin(DOUBT_LIMIT_AT_PEAK, doubt(curve, i))));
         if (best >= SATURATION_SHARE * most[i])
             break;
     }
@@ -195,11 +199,12 @@ static size_t find_saturated(const struct curve *curve)
  * requires. It is at most the top point's load. */
 static double least_load(const struct curve *curve)
 {
-    double share = SATURATION_SHARE * tokens(curve, curve->top) * (1 - doubt(curve, curve->top));
+    double share =
+        SATURATION_SHARE * tokens_per_s(curve, curve->top) * (1 - doubt(curve, curve->top));
     double least = 0;
 
     for (size_t i = 0; i < curve->top; i++) {
-        double most = tokens(curve, i) * (1 + doubt(curve, i));
+        double most = tokens_per_s(curve, i) * (1 + doubt(curve, i));
 
         if (most < share && !curve->points[i].at_least)
             least = fmax(least, load(curve, i) * share / most);
@@ -222,7 +227,7 @@ struct load_verdict load_curve_judge(const struct load_point *points, size_t cou
         out.high = points[at].load;
     }
     out.low = fmin(least_load(&curve), out.high);
-    out.at_once = find_at_once(&curve, 0);
+    out.at_once = requests_at_once(&curve, 0);
     return out;
 }
 
@@ -236,7 +241,7 @@ static bool is_point(const struct load_point *points, size_t count, double load)
     return false;
 }
 
-/* The next of the numbers 1, 1.5, 2, 3, 4, 6, 8, 12, ... above `load`. */
+/* The next of the numbers ..., 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, ... above `load`. */
 static double next_round(double load)
 {
     double power = exp2(floor(log2(load)));

@@ -7,9 +7,10 @@
  *
  * The functions rely on three assumptions. No user is served faster because there are more of them,
  * so that each load bounds what a greater one can give (Little 1961). Tokens/s rise to one peak.
- * The time per token never grows more slowly than it did at smaller loads, so that its growth
- * bounds the peak between the loads and beyond them. A server that pads its batches violates the
- * last assumption slightly; this does not show if each load is twice the one before. */
+ * The time per token (load / tokens/s) never grows more slowly than it did at smaller loads, so
+ * that its growth bounds the peak between the loads and beyond them. A server that pads its batches
+ * violates the last assumption slightly; this does not show if each load is twice the one before.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 
 #define SATURATION_SHARE 0.95
 #define NOISE_LEAST 0.005  /* the least noise to assume for a load_point */
-#define NOISE_UNKNOWN 0.02 /* the noise to assume if no interval was measured */
+#define NOISE_UNKNOWN 0.02 /* the noise to assume if no confidence interval is known */
 
 struct load_point {
     double load; /* users, or requests per second */
@@ -36,7 +37,8 @@ struct load_verdict {
     double at_once; /* requests processed while others wait; INFINITY: none is known to wait */
 };
 
-/* `points`: two or more, ascending in load, all sound. `is_rate`: the loads are arrival rates. */
+/* `points`: two or more, ascending in load, all sound (grid_point_is_sound) and with tokens/s above
+ * 0. `is_rate`: the loads are arrival rates. */
 struct load_verdict load_curve_judge(const struct load_point *points, size_t count, bool is_rate);
 
 /* Writes loads that would narrow the interval if measured, ascending and different from those of

@@ -15,9 +15,9 @@ void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity
 /* Writes a heading, and Markdown tables of what matrix_add_figure adds for each point. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);
-/* {"name", "title", "mean": [[number or null]]}, with several repetitions also "min", "max" and
- * "ci95_half_width"; for quantities that may be censored "at_least": [[context, load]] of the
- * points where they are. New reference. */
+/* {"name", "title", "mean": [[number or null]]}. If there are several repetitions, "min", "max" and
+ * "ci95_half_width" are added, in the form of "mean". If the quantity can be censored, "at_least"
+ * is added: the points at which it is censored, as [[context, load]]. New reference. */
 json_t *matrix_to_json(const struct cell_grid *grid, size_t output, enum quantity_id quantity);
 /* The points' states, by context and load: [["measured", "failed", ...]]. New reference. */
 json_t *matrix_states(const struct cell_grid *grid, size_t output);

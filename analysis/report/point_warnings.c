@@ -168,7 +168,7 @@ static bool has_state(const struct cell_row *cell, const char *state)
     return strcmp(json_get_text(counters, "state", ""), state) == 0;
 }
 
-/* Whether the server's counters cover only a part of the measurement. */
+/* Whether the server's counters may cover only a part of the measurement. */
 static bool is_partly_cross_checked(const struct cell_row *cell)
 {
     return has_state(cell, "partial");
@@ -244,7 +244,7 @@ const struct point_warning point_warnings[] = {
       "the server stalled or changed its speed during the window, each time the cell was measured: "
       "means describe neither state",
       true, was_uneven, NULL },
-    { "unsettled", "the warm-up ended at its limit, before two windows agreed", false,
+    { "unsettled", "the warm-up ended at its limit, before the load had settled", false,
       was_unsettled, NULL },
     { "success", "fewer than 99 % of the requests succeeded: omitted from peak and saturation",
       true, lost_requests, NULL },
@@ -254,8 +254,8 @@ const struct point_warning point_warnings[] = {
       "request",
       true, held_users, NULL },
     { "partly_measured",
-      "not every repetition could be measured; the figures are those of the measured ones", true,
-      NULL, is_partly_measured },
+      "not every repetition was measured; the figures are those of the measured ones", true, NULL,
+      is_partly_measured },
     { "restarted", "the server's own counters fell: it restarted, or another replica answered",
       true, saw_restart, NULL },
     { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
@@ -281,21 +281,22 @@ const struct point_warning point_warnings[] = {
     { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
       is_scattered },
     { "censored",
-      "requests were cut off at a timeout: \">=\" means the true value is not "
+      "requests were cut off at a timeout or the cell's end: \">=\" means the true value is not "
       "smaller",
       false, was_cut_off, NULL },
     { "few_samples", "\"~\": a p99 of fewer than 100 requests", false, NULL, has_few_samples },
     { "short_output", "fewer than 16 output tokens: too few to judge decoding", false,
       has_short_output, NULL },
-    { "tokens_estimated", "the server reports no usage: tokens are counted from stream chunks",
-      false, is_estimated, NULL },
+    { "tokens_estimated",
+      "answers lacked usage: their output tokens are counted from stream chunks", false,
+      is_estimated, NULL },
     { "chunks",
       "a stream chunk carried several tokens, or an unknown number, and the server reported "
       "no count for each: there is no ITL, and gaps are between chunks",
       false, lacks_token_gaps, NULL },
     { "witness_partial",
-      "the server's own counters do not match what was sent (several instances?): whether it "
-      "also worked for other clients is not known",
+      "the server's own counters do not account for all that was sent (several instances, a "
+      "restart?): whether it also worked for other clients is not known",
       false, is_partly_cross_checked, NULL },
     { "witness_absent",
       "the server's own counters could not be read: whether it also worked for other clients is "

@@ -20,7 +20,7 @@
       offsetof(struct measurement, latency[metric].count), of_decoding }
 /* clang-format on */
 
-const struct quantity quantities[QUANTITY_COUNT] = {
+const struct quantity quantities[QUANTITIES] = {
     [QUANTITY_E2E_P50] = MEDIAN("e2e_p50_ms", "E2E latency p50, ms", "E2E p50", METRIC_E2E, false),
     [QUANTITY_OUTPUT_TOKENS] =
         RATE("output_tokens_per_s", "Throughput, output tokens/s", "tokens/s", output_throughput),

@@ -10,7 +10,7 @@
 struct quantity {
     const char *name; /* "ttft_p50_ms" */
     const char *title;
-    const char *heading;    /* of a column, without the unit: latencies are in ms */
+    const char *heading;    /* of a column; latencies without their unit, ms */
     size_t offset;          /* offset of the double in struct measurement */
     size_t censored_offset; /* offset of the bool that marks a censored figure; 0: never censored */
     size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */
@@ -30,9 +30,9 @@ enum quantity_id {
     QUANTITY_TPOT_P50,
     QUANTITY_E2E_P99,
     QUANTITY_GOODPUT,
-    QUANTITY_COUNT,
+    QUANTITIES,
 };
-extern const struct quantity quantities[QUANTITY_COUNT];
+extern const struct quantity quantities[QUANTITIES];
 
 #define DECODE_TOKENS 16 /* fewer output tokens are too few to judge decoding speed */
 #define TAIL_SAMPLES 100 /* fewer are too few for a 99th percentile */
@@ -40,11 +40,12 @@ extern const struct quantity quantities[QUANTITY_COUNT];
 struct repetition_stats {
     size_t count;     /* repetitions included; 0: there is no figure */
     double mean;      /* NaN: there is no figure */
-    double low, high; /* smallest and largest repetition */
+    double low, high; /* smallest and largest repetition; NaN: there is no figure */
     /* of the 95 % confidence interval of the mean (Student's t); NaN: count < 2 */
     double half_width;
-    bool at_least; /* cut off at a timeout: the true value is greater or equal */
-    bool few;      /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
+    /* Cut off in some repetition, by a timeout or the cell's end: the true value is not smaller. */
+    bool at_least;
+    bool few; /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
 };
 
 /* The statistics of a quantity over the point's measured repetitions. */

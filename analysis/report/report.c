@@ -36,15 +36,15 @@ static bool is_short(const struct cell_grid *grid, size_t output, enum quantity_
 static void write_figures(const struct report_input *input, const struct cell_grid *grid,
                           size_t output, struct text *out)
 {
-    bool wanted[QUANTITY_COUNT];
+    bool wanted[QUANTITIES];
 
-    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
+    for (enum quantity_id i = 0; i < QUANTITIES; i++)
         wanted[i] = is_wanted(input, i) && !is_short(grid, output, i);
     if (figure_table_suits(grid)) {
         figure_table_write(grid, output, wanted, out);
         return;
     }
-    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
+    for (enum quantity_id i = 0; i < QUANTITIES; i++)
         if (wanted[i])
             matrix_write(grid, output, i, out);
 }
@@ -72,7 +72,7 @@ static void write_sentences(const json_t *sentences, struct text *out)
     for (size_t i = 0; i < count && i < SENTENCES_SHOWN; i++)
         text_addf(out, "- %s\n", json_string_value(json_array_get(sentences, i)));
     if (count > SENTENCES_SHOWN)
-        text_addf(out, "- and %zu more, below\n", count - SENTENCES_SHOWN);
+        text_addf(out, "- and %zu more: see the sections below\n", count - SENTENCES_SHOWN);
     text_add_char(out, '\n');
 }
 
@@ -120,7 +120,7 @@ static json_t *output_to_json(const struct report_input *input, const struct cel
 {
     json_t *matrices = json_array();
 
-    for (enum quantity_id i = 0; i < QUANTITY_COUNT; i++)
+    for (enum quantity_id i = 0; i < QUANTITIES; i++)
         if (is_wanted(input, i) && !is_short(grid, output, i))
             json_array_append_new(matrices, matrix_to_json(grid, output, i));
     return json_pack(

@@ -12,7 +12,7 @@ struct report_input {
     const struct sweep_row *sweep;
     const struct run_row *runs; /* of the sweep, on one deployment */
     size_t run_count;
-    const struct cell_row *cells; /* all repetitions, in the order of measurement */
+    const struct cell_row *cells; /* all repetitions, in the plan's order */
     size_t cell_count;
     const struct attempt_row *interrupted;
     size_t interrupted_count;

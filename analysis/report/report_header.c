@@ -162,8 +162,8 @@ static void add_runs(const struct report_input *input, struct text *out)
     }
 }
 
-/* The cell that used the largest share of the client's reading capacity; NULL: the client was not
- * calibrated. */
+/* The measurement of the cell that used the largest share of the client's reading capacity; NULL:
+ * that share is not known for any cell. */
 static const struct measurement *busiest(const struct report_input *input)
 {
     const struct measurement *most = NULL;

@@ -81,12 +81,12 @@ static void add_uneven(const struct cell_grid *grid, const struct slo *limits, s
     for (size_t context = 0; context < grid->contexts.count; context++) {
         const struct largest_load found = largest_load_find(grid, limits, output, context);
 
-        if (found.uneven > 0)
+        if (found.smaller_misses > 0)
             text_addf(out,
                       "At context %lld, %zu load%s below the largest that meets the limits missed "
                       "a limit.\n",
-                      (long long)grid->contexts.values[context], found.uneven,
-                      found.uneven == 1 ? "" : "s");
+                      (long long)grid->contexts.values[context], found.smaller_misses,
+                      found.smaller_misses == 1 ? "" : "s");
     }
 }
 
@@ -172,7 +172,8 @@ json_t *report_limit_to_json(const struct report_input *input, const struct cell
                                               (json_int_t)grid->contexts.values[context], "met",
                                               level_to_json(&found.met), "missed",
                                               level_to_json(&found.miss), "exact", found.exact,
-                                              "smaller_loads_that_miss", (json_int_t)found.uneven));
+                                              "smaller_loads_that_miss",
+                                              (json_int_t)found.smaller_misses));
     }
     return rows;
 }

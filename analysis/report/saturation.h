@@ -6,7 +6,8 @@
 #include "analysis/report/load_curve.h"
 #include "analysis/report/repetition_stats.h"
 
-/* Of the sound points of one output length, the one with the most output tokens per second. */
+/* Of the sound points (grid_point_is_sound) of one output length, the one with the most output
+ * tokens per second. */
 struct peak {
     bool found;
     struct grid_point point;
@@ -16,7 +17,7 @@ struct peak peak_find(const struct cell_grid *grid, size_t output);
 
 /* The saturation of one context, judged by its sound points (load_curve.h). */
 struct saturation {
-    bool found; /* two sound points or more */
+    bool found; /* there are two or more sound points with output tokens */
     /* Saturation was not reached, and loads above the largest sound one failed or lost requests
      * (`lost`), or were measured while the server also worked for others (`foreign`). */
     bool lost, foreign;

@@ -7,7 +7,7 @@
 #include "analysis/report/report_sections.h"
 #include "analysis/report/saturation.h"
 
-void takeaways_add(json_t *sentences, struct text *sentence)
+void takeaways_add_take(json_t *sentences, struct text *sentence)
 {
     json_array_append_new(sentences, json_string(text_string(sentence)));
     text_finish(sentence);
@@ -40,7 +40,7 @@ static void add_peak(json_t *sentences, const struct peak *peak)
         (long long)peak->point.context_tokens);
     add_user_view(&text, &peak->point);
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* Adds the figures of the smallest load at the smallest context, if that point is sound. */
@@ -57,7 +57,7 @@ static void add_smallest(json_t *sentences, const struct cell_grid *grid, size_t
               (long long)point.context_tokens);
     add_user_view(&text, &point);
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 static size_t index_of(const struct cell_grid_axis *axis, double value)
@@ -85,10 +85,10 @@ static void add_saturation(json_t *sentences, const struct cell_grid *grid, size
     if (s.verdict.reached)
         text_addf(&text, "; more %s mostly wait longer", s.at.is_rate ? "requests" : "users");
     if (s.doubled_load > 0)
-        text_addf(&text, "; the E2E median has doubled by %s",
+        text_addf(&text, "; at %s, the E2E median has at least doubled",
                   cell_grid_load_name(s.doubled_load, s.at.is_rate, load));
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* Index of the longest context whose point is sound at the load with this index; 0: no context
@@ -150,7 +150,7 @@ static void add_context(json_t *sentences, const struct cell_grid *grid, size_t 
               name_change(loss, change));
     add_ttft_change(&text, &from, &to);
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 /* Adds where failures begin, for the smallest context that has a failure. */
@@ -166,7 +166,7 @@ static void add_first_failure(json_t *sentences, const struct cell_grid *grid, s
         text_add(&text, "Failures begin at ");
         report_failure_sentence(grid, &failure, &text);
         text_add_char(&text, '.');
-        takeaways_add(sentences, &text);
+        takeaways_add_take(sentences, &text);
         return;
     }
 }
@@ -217,7 +217,7 @@ static void add_counts(json_t *sentences, const struct tally *tally)
         text_addf(&text, ", %zu %s pending", tally->states[CELL_PENDING],
                   is_or_are(tally->states[CELL_PENDING]));
     text_add(&text, ".");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 static void add_trust(json_t *sentences, const struct cell_grid *grid, const struct tally *tally)
@@ -240,7 +240,7 @@ static void add_trust(json_t *sentences, const struct cell_grid *grid, const str
     if (tally->marked > 0)
         text_addf(&text, " %zu point%s a \"!\": read the warnings first.", tally->marked,
                   tally->marked == 1 ? " has" : "s have");
-    takeaways_add(sentences, &text);
+    takeaways_add_take(sentences, &text);
 }
 
 json_t *takeaways_find(const struct cell_grid *grid)

@@ -10,4 +10,4 @@
 /* Array of strings; new reference. */
 json_t *takeaways_find(const struct cell_grid *grid);
 /* Adds the sentence to the array, and frees the text. */
-void takeaways_add(json_t *sentences, struct text *sentence);
+void takeaways_add_take(json_t *sentences, struct text *sentence);

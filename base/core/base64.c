@@ -8,13 +8,14 @@
 
 void base64_add(struct text *out, const void *bytes, size_t length)
 {
-    unsigned char written[BLOCK / 3 * 4 + 1];
+    unsigned char encoded[BLOCK / 3 * 4 + 1];
 
     for (size_t at = 0; at < length; at += BLOCK) {
         size_t count = length - at < BLOCK ? length - at : BLOCK;
-        int got = EVP_EncodeBlock(written, (const unsigned char *)bytes + at, (int)count);
+        int encoded_length =
+            EVP_EncodeBlock(encoded, (const unsigned char *)bytes + at, (int)count);
 
-        text_add_bytes(out, (const char *)written, (size_t)got);
+        text_add_bytes(out, (const char *)encoded, (size_t)encoded_length);
     }
 }
 

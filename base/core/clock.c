@@ -60,7 +60,7 @@ const char *clock_format_utc(int64_t utc_ms, char out[CLOCK_TEXT_SIZE])
 {
     static const int64_t year_9999_end_ms = 253402300799999, day_ms = 86400000;
     int64_t clamped = utc_ms < 0 ? 0 : utc_ms > year_9999_end_ms ? year_9999_end_ms : utc_ms;
-    int of_day_ms = (int)(clamped % day_ms);
+    int time_of_day_ms = (int)(clamped % day_ms);
     int year, month, day;
 
     split_days(clamped / day_ms, &year, &month, &day);
@@ -68,9 +68,9 @@ const char *clock_format_utc(int64_t utc_ms, char out[CLOCK_TEXT_SIZE])
     put_digits(out, 4, year);
     put_digits(out + 5, 2, month);
     put_digits(out + 8, 2, day);
-    put_digits(out + 11, 2, of_day_ms / 3600000);
-    put_digits(out + 14, 2, of_day_ms / 60000 % 60);
-    put_digits(out + 17, 2, of_day_ms / 1000 % 60);
-    put_digits(out + 20, 3, of_day_ms % 1000);
+    put_digits(out + 11, 2, time_of_day_ms / 3600000);
+    put_digits(out + 14, 2, time_of_day_ms / 60000 % 60);
+    put_digits(out + 17, 2, time_of_day_ms / 1000 % 60);
+    put_digits(out + 20, 3, time_of_day_ms % 1000);
     return out;
 }

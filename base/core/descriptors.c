@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <stddef.h>
 
-int64_t descriptors_open(void)
+int64_t descriptors_count(void)
 {
     DIR *folder = opendir("/proc/self/fd");
     int64_t count = -3; /* without the folder's own descriptor, . and .. */

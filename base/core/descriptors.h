@@ -5,4 +5,4 @@
 #include <stdint.h>
 
 /* How many are open; 0 if /proc cannot be read. */
-int64_t descriptors_open(void);
+int64_t descriptors_count(void);

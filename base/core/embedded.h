@@ -7,5 +7,5 @@
 struct embedded_file {
     const char *name; /* without folder and extension; NULL: the end of the list */
     const char *text; /* ends with a NUL */
-    size_t length;
+    size_t length;    /* without the NUL */
 };

@@ -10,7 +10,7 @@ enum error_kind {
     ERROR_UNAUTHENTICATED, /* the caller is not authenticated */
     ERROR_FORBIDDEN,       /* the caller is not allowed to do this */
     ERROR_NOT_FOUND,       /* what the caller named does not exist */
-    ERROR_CONFLICT,        /* the state does not allow this, or the writer has lost its lease */
+    ERROR_CONFLICT,        /* the state does not allow this, or another process took over */
     ERROR_BUSY,            /* not now (a queue is full, a lock is held, ...): try again later */
     ERROR_TIMEOUT,         /* a deadline passed */
     ERROR_CANCELLED,       /* stopped by the caller, the user or the server's shutdown */
@@ -26,7 +26,7 @@ struct error {
 };
 
 /* For functions that report failure in a `struct error *` and by their result: the compiler warns
- * if a caller ignores the result (tests/check_results.sh finds declarations that lack it). */
+ * if a caller ignores the result (tests/check_results.sh finds declarations that lack CHECKED). */
 #define CHECKED __attribute__((warn_unused_result))
 /* Ignores a result that does not matter to the caller. */
 static inline void error_ignore(bool done)

@@ -100,7 +100,7 @@ void log_lines_begin(struct log_lines *lines)
     if (lines->time_ms != now_ms)
         clock_format_utc(now_ms, lines->time);
     lines->time_ms = now_ms;
-    lines->line = lines->text.length;
+    lines->line_start = lines->text.length;
     text_add(&lines->text, lines->time);
     text_add(&lines->text, " info ");
 }
@@ -108,22 +108,22 @@ void log_lines_begin(struct log_lines *lines)
 static void write_all_but_last(struct log_lines *lines)
 {
     struct text *text = &lines->text;
-    size_t last = text->length - lines->line;
+    size_t last_length = text->length - lines->line_start;
 
-    write_bytes(text->data, lines->line);
-    memmove(text->data, text->data + lines->line, last + 1);
-    text->length = last;
-    lines->line = 0;
+    write_bytes(text->data, lines->line_start);
+    memmove(text->data, text->data + lines->line_start, last_length + 1);
+    text->length = last_length;
+    lines->line_start = 0;
 }
 
 void log_lines_end(struct log_lines *lines)
 {
     struct text *text = &lines->text;
-    char *line = text->data + lines->line;
+    char *line = text->data + lines->line_start;
 
     replace_controls(line);
-    if (text->length - lines->line >= LINE_SIZE)
-        text->length = lines->line + truncated_length(line, LINE_SIZE - 1);
+    if (text->length - lines->line_start >= LINE_SIZE)
+        text->length = lines->line_start + truncated_length(line, LINE_SIZE - 1);
     text_add_char(text, '\n');
     if (text->length > LINES_SIZE)
         write_all_but_last(lines);

@@ -16,7 +16,7 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * loop: a write(2) for each line would cost more than the rest of the iteration. Starts zeroed. */
 struct log_lines {
     struct text text;
-    size_t line;                /* where the current line begins */
+    size_t line_start;          /* where the current line begins in `text` */
     int64_t time_ms;            /* time of the newest line */
     char time[CLOCK_TEXT_SIZE]; /* time_ms as text */
 };

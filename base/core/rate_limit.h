@@ -9,10 +9,10 @@
 
 struct rate_limit;
 
-#define RATE_LIMIT_NAME_SIZE 64
+#define RATE_LIMIT_NAME_SIZE 64 /* of the longest name, with its NUL */
 
 /* `at_once` or `per_second` 0: there is no such limit. `burst` is the size of the bucket: how many
- * permits are available at once after a pause. */
+ * permits can be spent together after a pause. */
 struct rate_limit_limits {
     int64_t at_once, per_second, burst;
 };

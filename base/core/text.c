@@ -252,9 +252,10 @@ bool text_equal_constant_time(const char *a, const char *b)
     return difference == 0;
 }
 
-/* Whether a sequence is C0 except \n and \t, DEL, C1 (U+0080 to U+009F), or a separator of lines or
- * paragraphs (U+2028, U+2029). Separators count as control characters because callers that quote a
- * text put a mark at the start of each line, and recognize only \n as the end of a line. */
+/* Whether a sequence is a control character (C0 other than \n and \t; DEL; or C1, U+0080 to U+009F)
+ * or a separator of lines or paragraphs (U+2028, U+2029). Separators count as control
+ * characters because callers that quote a text put a mark at the start of each line, and recognize
+ * only \n as the end of a line. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];

@@ -27,7 +27,7 @@ void text_add_integer(struct text *text, int64_t value); /* decimal */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *text);               /* length 0, memory kept */
 const char *text_string(const struct text *text); /* never NULL */
-char *text_take(struct text *text); /* returns the string to the caller, who frees it */
+char *text_take(struct text *text); /* returns the string, which the caller frees; empties `text` */
 void text_finish(struct text *text);
 
 #define UTF8_LONGEST 4 /* bytes of a character */
@@ -35,8 +35,8 @@ void text_finish(struct text *text);
  * well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
 /* The number of bytes in the character that `bytes` starts with if it is invisible, else 0.
- * Invisible are Unicode's Default_Ignorable_Code_Point (which change the direction of text, join
- * characters, select a variant, ...) and the interlinear annotations. */
+ * Invisible are the characters with Unicode's property Default_Ignorable_Code_Point (they change
+ * the direction of text, join characters, select a variant, ...) and interlinear annotations. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Whether the bytes are well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);

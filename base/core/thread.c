@@ -10,15 +10,15 @@ bool thread_start(const char *name, void *(*run)(void *context), void *context, 
                   struct error *error)
 {
     sigset_t all, before;
-    int failed;
+    int error_number;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* a thread inherits the mask of its creator */
-    failed = pthread_create(out, NULL, run, context);
+    error_number = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed != 0)
-        return error_set(error, failed == EAGAIN ? ERROR_BUSY : ERROR_INTERNAL,
-                         "the thread %s cannot start: %s", name, strerror(failed));
+    if (error_number != 0)
+        return error_set(error, error_number == EAGAIN ? ERROR_BUSY : ERROR_INTERNAL,
+                         "the thread %s cannot start: %s", name, strerror(error_number));
     pthread_setname_np(*out, name);
     return true;
 }

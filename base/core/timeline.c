@@ -6,9 +6,11 @@
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
 #define JUMP_MS DAY_MS   /* larger jumps are not trusted */
-#define RIVAL_MS HOUR_MS /* larger jumps during the waiting restart it, while the process runs */
 #define STEADY_MS DAY_MS /* how long the clock must run on steadily to be trusted again */
 #define ANCHOR_MS DAY_MS /* small jumps within this time add up */
+/* While the clock runs on to be trusted again, a larger jump restarts the waiting; between two
+ * processes, only one larger than JUMP_MS does. */
+#define RIVAL_MS HOUR_MS
 
 static bool is_near(int64_t a, int64_t b, int64_t limit_ms)
 {

@@ -12,14 +12,14 @@
 struct timeline {
     int64_t believed_ms, believed_at_ms; /* wall time that was trusted, and the uptime then */
     int64_t rival_ms, rival_at_ms;       /* wall time after a jump, and the uptime then; 0: none */
-    int64_t rival_ran_ms;                /* how long the clock ran from the jump to rival_at_ms */
+    int64_t rival_ran_ms; /* at rival_at_ms: how long it had been seen to run on since the jump */
 };
 
 /* The part that is stored, so that it outlives the process. */
 struct timeline_memory {
-    int64_t seen_ms;      /* the latest wall time, less any jump; 0: nothing is stored */
-    int64_t rival_ms;     /* the latest wall time after a jump; 0: there was none */
-    int64_t rival_ran_ms; /* how long the clock had run on since the jump */
+    int64_t seen_ms;      /* the latest wall time, less an untrusted jump; 0: nothing is stored */
+    int64_t rival_ms;     /* the latest wall time, with that jump; 0: there was none */
+    int64_t rival_ran_ms; /* how long the clock had been seen to run on since that jump */
 };
 
 struct timeline_verdict {

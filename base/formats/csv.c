@@ -21,10 +21,10 @@ static char find_separator(const char *at, const char *end)
 
 void csv_init(struct csv *csv, const char *bytes, size_t length)
 {
-    bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
+    bool has_byte_order_mark = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
 
     *csv = (struct csv){ .at = bytes, .end = bytes + length, .next_line = 1 };
-    if (marked)
+    if (has_byte_order_mark)
         csv->at += 3;
     csv->lone_returns = length > 0 && memchr(bytes, '\n', length) == NULL;
     csv->separator = find_separator(csv->at, csv->end);
@@ -56,7 +56,7 @@ static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct
             continue;
         if (csv->end - csv->at < 2 || csv->at[1] != '"')
             break;
-        field->doubled = true;
+        field->has_doubled_quotes = true;
         csv->at++;
     }
     if (csv->at == csv->end)
@@ -131,7 +131,7 @@ const char *csv_copy(const struct csv_field *field, char *out, size_t size)
         memcpy(out + copied, field->text + i, length);
         copied += length;
         i += length;
-        if (field->doubled && out[copied - 1] == '"')
+        if (field->has_doubled_quotes && out[copied - 1] == '"')
             i++;
     }
     out[copied] = '\0';

@@ -16,7 +16,7 @@
 struct csv_field {
     const char *text; /* for a quoted field, the text between the quotes */
     size_t length;
-    bool doubled; /* it contains "", which stands for one quote */
+    bool has_doubled_quotes; /* it contains "", which stands for one quote */
 };
 
 struct csv {

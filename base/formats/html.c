@@ -114,12 +114,13 @@ static bool is_code(const char *name)
 
 static void add_attribute(struct html *html, const struct html_attribute *attribute)
 {
-    static const char *const urls[] = { "href", "src", "srcset", "action", "formaction", NULL };
+    static const char *const url_attributes[] = { "href",   "src",        "srcset",
+                                                  "action", "formaction", NULL };
 
     if (is_code(attribute->name))
         abort(); /* a bug in the program: names are constants */
     if (attribute->value == NULL
-        || (is_among(attribute->name, urls) && !html_is_safe_url(attribute->value)))
+        || (is_among(attribute->name, url_attributes) && !html_is_safe_url(attribute->value)))
         return;
     text_addf(html->out, " %s", attribute->name);
     if (attribute->value[0] == '\0')

@@ -25,7 +25,8 @@ struct html {
 
 /* An attribute whose value is NULL is omitted; one whose value is "" is written without a value.
  * `href`, `src`, `srcset` (one URL), `action` and `formaction` are omitted if their value is not a
- * safe URL (html_is_safe_url). Names of elements and attributes are constants of the program. */
+ * safe URL (html_is_safe_url). Names of elements and attributes are constants of the program,
+ * which aborts if an attribute is code: `style`, `srcdoc`, or a name that begins with "on". */
 struct html_attribute {
     const char *name, *value;
 };
@@ -56,8 +57,8 @@ void html_textf(struct html *html, const char *format, ...) __attribute__((forma
 /* Writes a name from outside as <bdi>: it may run from right to left, and must not reorder the text
  * around it. */
 void html_name(struct html *html, const char *name);
-/* Writes a JSON document as <script type="application/json" id="...">, which browsers do not
- * run. */
+/* Writes a JSON document as <script type="application/json" id="...">, which browsers do not run;
+ * null in its place if it is not UTF-8. */
 void html_json(struct html *html, const char *id, const char *json);
 
 /* Adds markup unchanged: a chart's SVG, a style sheet or a script of this program. It may contain

@@ -27,8 +27,8 @@ struct promtext_sample {
     enum promtext_type type;
 };
 
-/* Calls `each` for each sample; stops and returns false when `each` returns false. Malformed lines
- * are skipped and counted in *skipped (may be NULL). */
+/* Calls `each` for each sample; stops and returns false when `each` returns false. Malformed
+ * samples are skipped and counted in *skipped (may be NULL). */
 bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);

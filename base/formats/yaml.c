@@ -398,7 +398,8 @@ static bool read_document(struct yaml *yaml, json_t **out)
     value = read_node(yaml, yaml->lines[0].indent);
     if (value != NULL && yaml->at < yaml->count) {
         json_decref(value);
-        value = refuse(yaml, "its indentation matches no line above");
+        value =
+            refuse(yaml, "it belongs to no mapping or list above: check its indentation and \"-\"");
     }
     if (value == NULL)
         return false;

@@ -9,8 +9,9 @@
 
 #include "base/core/error.h"
 
-/* Reads a document of YAML, or a JSON object. In YAML, plain true and false become booleans; null,
- * ~ and a missing value become null; and every other scalar becomes a text, even a number. INVALID
- * if the document is neither; the message never repeats the content, which may be secret. *out is a
- * new reference. */
+/* Reads a document of YAML or, if it begins with '{', a JSON object. In YAML, plain true and false
+ * become booleans; plain null, ~ and a missing value become null; and every other scalar becomes a
+ * text, even a number. INVALID if the document is anything else, has more than 20,000 lines, or is
+ * nested too deeply; the message never repeats the content, which may be secret. *out is a new
+ * reference. */
 CHECKED bool yaml_parse(const char *bytes, size_t length, json_t **out, struct error *error);

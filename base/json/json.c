@@ -46,10 +46,10 @@ static CHECKED bool check_no_nul(const char *bytes, size_t length, struct error 
 
 bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error)
 {
-    return json_build(bytes, length, out) || json_parse_fully(bytes, length, out, error);
+    return json_build(bytes, length, out) || json_parse_by_jansson(bytes, length, out, error);
 }
 
-bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error)
+bool json_parse_by_jansson(const char *bytes, size_t length, json_t **out, struct error *error)
 {
     json_error_t problem;
     TEXT_AUTO shown = { 0 };

@@ -17,7 +17,8 @@
 CHECKED bool json_parse(const char *bytes, size_t length, json_t **out, struct error *error);
 /* The same with jansson's reader only, which is slower. json_parse calls it for the error message
  * when its own reader refuses the bytes. */
-CHECKED bool json_parse_fully(const char *bytes, size_t length, json_t **out, struct error *error);
+CHECKED bool json_parse_by_jansson(const char *bytes, size_t length, json_t **out,
+                                   struct error *error);
 
 /* Casts away const: jansson iterates only over mutable objects. The object must not be changed. */
 static inline json_t *json_iterable(const json_t *value)

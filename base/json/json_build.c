@@ -59,8 +59,8 @@ static json_t *make_number(const struct json_scan *scan)
                                              : json_real(json_scan_number(scan));
 }
 
-/* Adds the value to the open container, or makes it the root. Returns false if its key occurred
- * before, or the value is NULL because there was no memory. */
+/* Adds the value to the innermost open container, or makes it the root. Returns false if its key
+ * occurred before, or there was no memory. `value` is NULL if there was no memory for it. */
 static bool attach_take(struct builder *builder, json_t *value)
 {
     json_t *parent = builder->depth > 0 ? builder->open[builder->depth - 1] : NULL;

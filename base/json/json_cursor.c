@@ -6,7 +6,7 @@
 #include "base/core/text.h"
 
 #define DEPTH_LIMIT 16
-#define DIGITS_LIMIT 15 /* every integer of this many digits fits a double */
+#define DIGITS_LIMIT 15 /* integers this long fit int64_t, and are exact as doubles */
 
 static bool take_word(struct json_cursor *cursor, const char *word)
 {
@@ -50,7 +50,8 @@ static bool is_plain(char c)
     return (signed char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Skips an escape, or a UTF-8 sequence of several bytes. Returns false if it is neither. */
+/* Skips an escape, or a UTF-8 sequence of several bytes. Returns false if neither is next, or
+ * skip_escape refuses the escape. */
 static bool skip_special(struct json_cursor *cursor, struct json_span *out)
 {
     size_t size;
@@ -69,7 +70,7 @@ static bool skip_special(struct json_cursor *cursor, struct json_span *out)
 
 bool json_take_string(struct json_cursor *cursor, struct json_span *out)
 {
-    if (!json_take(cursor, '"'))
+    if (!json_skip_char(cursor, '"'))
         return false;
     *out = (struct json_span){ .start = cursor->at };
     for (;;) {
@@ -118,25 +119,25 @@ static bool skip_members(struct json_cursor *cursor, int depth)
 {
     struct json_span key;
 
-    if (json_take(cursor, '}'))
+    if (json_skip_char(cursor, '}'))
         return true;
     do {
-        if (!json_take_string(cursor, &key) || key.escaped || !json_take(cursor, ':')
+        if (!json_take_string(cursor, &key) || key.escaped || !json_skip_char(cursor, ':')
             || !json_skip_value(cursor, depth))
             return false;
-    } while (json_take(cursor, ','));
-    return json_take(cursor, '}');
+    } while (json_skip_char(cursor, ','));
+    return json_skip_char(cursor, '}');
 }
 
 static bool skip_elements(struct json_cursor *cursor, int depth)
 {
-    if (json_take(cursor, ']'))
+    if (json_skip_char(cursor, ']'))
         return true;
     do {
         if (!json_skip_value(cursor, depth))
             return false;
-    } while (json_take(cursor, ','));
-    return json_take(cursor, ']');
+    } while (json_skip_char(cursor, ','));
+    return json_skip_char(cursor, ']');
 }
 
 bool json_skip_value(struct json_cursor *cursor, int depth)

@@ -26,8 +26,8 @@ static inline void json_skip_blanks(struct json_cursor *cursor)
         cursor->at++;
 }
 
-/* Reads `c` after blanks; returns false, having skipped only the blanks, if it is not there. */
-static inline bool json_take(struct json_cursor *cursor, char c)
+/* Skips blanks and then `c`; if `c` is not there, skips only the blanks and returns false. */
+static inline bool json_skip_char(struct json_cursor *cursor, char c)
 {
     json_skip_blanks(cursor);
     if (cursor->at == cursor->end || *cursor->at != c)
@@ -41,11 +41,11 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads the number that begins at the current byte; the cursor must not be at the end. */
+/* Moves past the number that begins at the current byte; the cursor must not be at the end. */
 bool json_take_number(struct json_cursor *cursor);
 /* Reads a string with its quotes, after blanks. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
 /* Skips any value. Returns false if it is malformed, refused as described above, or nested deeper
- * than 16 levels; `depth` is the current level. */
+ * than 16 levels, counted from `depth`. */
 bool json_skip_value(struct json_cursor *cursor, int depth);

@@ -175,7 +175,7 @@ static size_t skip_digits(struct json_scan *scan)
     return (size_t)(scan->at - first);
 }
 
-/* Skips -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* Skips -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)? */
 static bool skip_number(struct json_scan *scan)
 {
     skip_char(scan, '-');
@@ -191,8 +191,8 @@ static bool skip_number(struct json_scan *scan)
     return true;
 }
 
-/* Whether the number fits int64_t or, if it is not an integer, double. With fewer than 300 digits
- * it can only be too large because of its exponent. */
+/* Whether the number fits int64_t or, if it has a fraction or an exponent, double. With fewer than
+ * 300 bytes, it is too large for a double only if it has an exponent. */
 static bool fits_a_type(const char *text, size_t length)
 {
     int64_t integer;
@@ -236,8 +236,8 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
-/* Reads NaN or Infinity, which are not JSON, as null. Returns FAILED, and does not set the problem,
- * if anything else is next or `takes_nan` is not set. */
+/* Reads NaN, Infinity or -Infinity, which are not JSON, as null. Returns FAILED, and does not set
+ * the problem, if anything else is next or `takes_nan` is not set. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };

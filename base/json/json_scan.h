@@ -31,9 +31,9 @@ struct json_scan {
      * still escaped. */
     const char *text;
     size_t length;
-    bool escaped; /* it contains a backslash */
-    /* May be set after json_scan_init: NaN, Infinity and -Infinity, which Python's json writes, are
-     * read as null. */
+    bool escaped; /* the latest KEY or STRING contains a backslash */
+    /* May be set after json_scan_init: then NaN, Infinity and -Infinity, which Python's json
+     * writes, are read as null. */
     bool takes_nan;
 
     /* Private to json_scan.c: */
@@ -48,9 +48,9 @@ void json_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 enum json_scan_token json_scan_next(struct json_scan *scan);
 
 /* Skips the next value of any type; *bytes and *length (may be NULL) are the value as written. To
- * be used for the value of a key, or to iterate over an array. Returns false after the last value
- * of an array, whose end is then consumed, or if the JSON is invalid, which the next json_scan_next
- * reports. */
+ * be used for a whole document or the value of a key, or to iterate over an array. Returns false
+ * after the last value of an array, whose end is then consumed, or if the JSON is invalid, which
+ * the next json_scan_next reports. */
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length);
 
 /* Whether the latest token, a KEY or STRING, is `string` when unescaped. */

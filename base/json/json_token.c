@@ -74,8 +74,8 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
 
 #define DIGITS 320 /* the smallest number too large for a double has 309 */
 
-/* The number 0.digits x 10^exponent. `digits` has no leading zeros. If the number has more than
- * DIGITS digits, a 1 at the end stands for the rest, unless that is all zeros. */
+/* The number without its sign: 0.digits x 10^exponent. `digits` has no leading zeros. If there are
+ * more than DIGITS digits, a 1 at the end stands for the rest, unless that is all zeros. */
 struct decimal {
     char digits[DIGITS + 2];
     size_t length;

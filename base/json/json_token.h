@@ -13,6 +13,6 @@ int32_t json_escape_read(const char *at, const char *end, size_t *length);
 
 /* In the next three, `text` is a number of valid syntax, and need not end with NUL. */
 bool json_number_is_integer(const char *text, size_t length); /* no fraction, no exponent */
-/* The number must be an integer; false: it is too large. */
+/* The number must be an integer; false: it does not fit int64_t. */
 bool json_number_to_integer(const char *text, size_t length, int64_t *out);
 double json_number_to_real(const char *text, size_t length); /* infinite: too large */

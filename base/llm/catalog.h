@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The known hardware and models: catalog/hardware.json and catalog/models.json, embedded into the
- * program. Every row names its source. A value that a row does not have is NAN: not known, rather
- * than zero. */
+ * program. Every row names its source. A value that a row does not have is NAN: not known or not
+ * applicable, rather than zero. */
 #pragma once
 
 #include <stddef.h>
@@ -44,9 +44,10 @@ struct model {
     const char *source, *as_of;
 };
 
-/* Reads the embedded files. INTERNAL if a row is incomplete. */
+/* Reads the embedded files. INTERNAL if one is malformed, or a row is incomplete. */
 CHECKED bool catalog_create(struct catalog **out, struct error *error);
-/* Reads two JSON arrays instead, for tests. INVALID if a row is incomplete. */
+/* Reads two JSON arrays instead, for tests. INVALID if one is malformed, or a row is
+ * incomplete. */
 CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
                            struct error *error);
 void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
@@ -56,6 +57,6 @@ const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *c
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
 /* Finds a row by its name, one of its aliases or, for hardware, its title; case does not matter.
  * `text` is one of these, or contains one as a separate word; the longest match wins. Returns NULL
- * if nothing matches, or the longest matches of two rows are equally long. */
+ * if nothing matches, or if several rows have a match of the longest length. */
 const struct hardware *catalog_find_hardware(const struct catalog *catalog, const char *text);
 const struct model *catalog_find_model(const struct catalog *catalog, const char *text);

@@ -31,12 +31,13 @@ static bool scan_object(struct scan *scan, const struct member *members, int dep
     struct json_span key;
     int i;
 
-    if (!json_take(&scan->cursor, '{'))
+    if (!json_skip_char(&scan->cursor, '{'))
         return false;
-    if (json_take(&scan->cursor, '}'))
+    if (json_skip_char(&scan->cursor, '}'))
         return true;
     do {
-        if (!json_take_string(&scan->cursor, &key) || key.escaped || !json_take(&scan->cursor, ':'))
+        if (!json_take_string(&scan->cursor, &key) || key.escaped
+            || !json_skip_char(&scan->cursor, ':'))
             return false;
         for (i = 0; members[i].name != NULL; i++)
             if (members[i].length == key.length
@@ -50,8 +51,8 @@ static bool scan_object(struct scan *scan, const struct member *members, int dep
         if ((read & 1U << i) != 0 || !members[i].read(scan))
             return false;
         read |= 1U << i;
-    } while (json_take(&scan->cursor, ','));
-    return json_take(&scan->cursor, '}');
+    } while (json_skip_char(&scan->cursor, ','));
+    return json_skip_char(&scan->cursor, '}');
 }
 
 static bool read_null(struct scan *scan)
@@ -75,7 +76,8 @@ static bool read_no_finish(struct scan *scan)
     return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
-/* Reads a string or null. Returns false if its text is wanted and would have to be unescaped. */
+/* Reads a string or null. Also returns false if the string is wanted and would have to be
+ * unescaped. */
 static bool read_text(struct scan *scan, struct json_span *out)
 {
     json_skip_blanks(&scan->cursor);
@@ -144,22 +146,22 @@ static bool read_delta(struct scan *scan)
     return read_object(scan, members, 3);
 }
 
-/* Counts the elements of a list. */
+/* Counts the elements of a list; null leaves the count unset. */
 static bool read_ids(struct scan *scan)
 {
     int64_t count = 0;
 
     if (is_null_next(scan))
         return json_take_null(&scan->cursor);
-    if (!json_take(&scan->cursor, '['))
+    if (!json_skip_char(&scan->cursor, '['))
         return false;
-    if (!json_take(&scan->cursor, ']')) {
+    if (!json_skip_char(&scan->cursor, ']')) {
         do {
             if (!json_skip_value(&scan->cursor, 4))
                 return false;
             count++;
-        } while (json_take(&scan->cursor, ','));
-        if (!json_take(&scan->cursor, ']'))
+        } while (json_skip_char(&scan->cursor, ','));
+        if (!json_skip_char(&scan->cursor, ']'))
             return false;
     }
     scan->event->token_ids = count;
@@ -178,11 +180,11 @@ static bool read_choices(struct scan *scan)
         { NULL, 0, NULL },
     };
 
-    if (!json_take(&scan->cursor, '['))
+    if (!json_skip_char(&scan->cursor, '['))
         return false;
-    if (json_take(&scan->cursor, ']'))
+    if (json_skip_char(&scan->cursor, ']'))
         return true;
-    return scan_object(scan, members, 2) && json_take(&scan->cursor, ']');
+    return scan_object(scan, members, 2) && json_skip_char(&scan->cursor, ']');
 }
 
 /* ---- Usage: some servers report it in every chunk -------------------------------------------- */

@@ -197,8 +197,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
-/* Before llama.cpp had usage in streams, it reported how many tokens it computed, and how many it
- * found in its cache. */
+/* Before llama.cpp had usage in streams, it reported how many tokens of the prompt it computed, how
+ * many it found in its cache, and how many it generated. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -213,8 +213,8 @@ static void note_timings(const json_t *json, struct completion_event *event)
     event->cached_tokens = cached;
 }
 
-/* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}; in an
- * `event: error` (`named`) any document is one. NULL if there is none. */
+/* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}; if
+ * a line names the event an error (`named`), any document is one. NULL if there is none. */
 static const json_t *find_error(const json_t *json, bool named)
 {
     const json_t *error = json_object_get(json, "error");
@@ -239,7 +239,7 @@ static void report_error(const json_t *error, const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* Returns false if the bytes are not JSON. */
+/* Returns false if the bytes are not a JSON object or array. */
 static bool report_parsed(struct completion_stream *stream, const char *bytes, size_t length,
                           const struct listener *listener)
 {
@@ -266,7 +266,7 @@ static bool report_parsed(struct completion_stream *stream, const char *bytes, s
 
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
-/* Reports an `event: error` whose data is not JSON: the raw bytes are the message. */
+/* Reports an event with `names_error` whose data is not JSON: the raw bytes are the message. */
 static void report_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;

@@ -17,7 +17,7 @@ struct completion_event {
     bool done;          /* data: [DONE] */
     bool error;         /* an error; `text` is its message, or all of it if it has none */
     bool has_content;   /* visible text: content, text or a refusal */
-    bool has_reasoning; /* reasoning or reasoning_content */
+    bool has_reasoning; /* reasoning, reasoning_content, or a reasoning part of content */
     bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is a string that is not empty, copied to `finish` */
     bool has_usage;     /* the next four counts are set; -1: the server did not report the count */
@@ -44,8 +44,8 @@ bool completion_stream_begins(const char *bytes, size_t length);
 /* Prepares for the next answer, keeping the memory of buffers that are not large. */
 void completion_stream_reset(struct completion_stream *stream);
 /* Reads bytes, and calls `each` for each event. Returns false if an event is too long, or if its
- * data is not JSON, except for [DONE] and errors; the stream then stays broken until the next
- * reset. */
+ * data is not JSON, unless the data is [DONE] or the event is of the type `error`; the stream then
+ * stays broken until the next reset. */
 bool completion_stream_feed(struct completion_stream *stream, const char *bytes, size_t length,
                             void (*each)(void *context, const struct completion_event *event),
                             void *context);

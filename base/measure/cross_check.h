@@ -38,7 +38,7 @@ struct cross_check {
     enum cross_check_verdict verdict;
     char reason[256]; /* one sentence; "" if there is no evidence against the cell */
     double gap_s;     /* longest time in the window without metrics; 0: not unusual, or not known */
-    char served[256]; /* identifies the model that the server reports; "": it reports none */
+    char served[256]; /* the model that the server lists, or "NAME (not listed)"; "": not known */
     char *json;       /* run_show returns it as `witness`; NULL: none */
     void *series;     /* packed by cross_check_set_series; NULL: none */
     size_t series_length;

@@ -29,8 +29,8 @@ const struct measurement_field measurement_fields[] = {
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
-        "requests that ended in the window; open loop: requests due in it; no window: what failed "
-        "before it"),
+        "requests that ended in the window; open loop: requests due in it; no window: all that "
+        "failed"),
     ROW("requests", INTEGER, succeeded, "attempted requests with a complete and valid answer"),
     ROW("requests", REAL, success_rate, "succeeded / attempted"),
     ROW("requests", INTEGER, finish_wrong,

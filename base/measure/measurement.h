@@ -11,7 +11,8 @@
 #include "base/stats/histogram.h"
 
 /* Mean and quantiles of one metric, in milliseconds: of ICL and ITL over the chunks that arrived in
- * the window, of the others over the window's requests. NaN: there is no value. */
+ * the window, of the others over the `attempted` requests that succeeded or were cut off. NaN:
+ * there is no value. */
 struct latency_summary {
     int64_t count, censored;
     double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
@@ -52,7 +53,7 @@ struct measurement {
     double throughput_ci;
 
     /* In a closed loop, requests that ended in the window; in an open loop, those due in it. If
-     * there was no window, what failed before it. */
+     * there was no window, all requests that failed. */
     int64_t attempted, succeeded;
     int64_t failures[FAILURE_COUNT];
     int64_t finish_wrong, finish_missing, done_missing; /* of the successful ones */

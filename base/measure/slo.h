@@ -29,7 +29,7 @@ struct slo_nearest {
     const char *unit; /* " ms" or "" */
     double value, limit;
 };
-/* To be called only for cells that were measured or failed. A percentile that was cut off (by a
- * timeout, or by the cell's end) meets no limit, because the true one may be larger. */
+/* The result has a meaning only for a cell that was measured or failed. A percentile that was cut
+ * off (by a timeout, or by the cell's end) meets no limit, because the true one may be larger. */
 struct slo_nearest slo_find_nearest(const struct slo *limits,
                                     const struct measurement *measurement);

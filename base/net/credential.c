@@ -22,7 +22,7 @@ struct shape {
 
 /* The shapes that begin with the same byte. `second_bytes` has a bit for the low five bits of each
  * possible second byte (which are the same in upper and lower case), so that most bytes of a text
- * are skipped at once. */
+ * are not compared with any shape. */
 struct beginning {
     const struct shape *shapes;
     uint32_t second_bytes;

@@ -17,7 +17,7 @@ bool endpoint_renew(struct endpoint *endpoint, struct error *error)
     return true;
 }
 
-bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error)
+bool endpoint_check_scrapable(const struct endpoint *endpoint, struct error *error)
 {
     return !endpoint_sleeps(endpoint)
            || error_set(error, ERROR_UNSUPPORTED,

@@ -8,8 +8,8 @@
 
 struct outbound_tls;
 
-/* The lock of a server that opsbrain deployed: where the server's key comes from, and whom to trust
- * for its certificate. A lock lives as long as the process. */
+/* The lock of a server that opsbrain deployed or adopted: where the server's key comes from, and
+ * whom to trust for its certificate. A lock lives as long as the process. */
 struct endpoint_lock {
     const struct outbound_tls *tls; /* NULL: trust the machine's certificate authorities */
     /* Returns the bearer that the server accepts now; "" for none. May call a cloud. */
@@ -37,7 +37,7 @@ static inline bool endpoint_sleeps(const struct endpoint *endpoint)
 }
 /* To be called before requests that no user made, such as scrapes. UNSUPPORTED if
  * endpoint_sleeps. */
-CHECKED bool endpoint_check_watched(const struct endpoint *endpoint, struct error *error);
+CHECKED bool endpoint_check_scrapable(const struct endpoint *endpoint, struct error *error);
 /* Returns NULL to trust the machine's certificate authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)
 {

@@ -16,8 +16,8 @@ void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
 #define MASK_AUTO __attribute__((cleanup(mask_destroy_at))) struct mask *
 
-/* Whether ordinary answers may contain the secret: it is short, has few different bytes, or is
- * a common word. */
+/* Whether ordinary answers could contain the secret by chance: it is short, has few different
+ * bytes, or is a common word. */
 bool mask_is_weak(const char *secret);
 
 /* The kind of text. A weak secret is hidden only in failures, and only as a separate word; of any
@@ -34,6 +34,7 @@ void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, 
  * of UTF8_LONGEST bytes. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
-/* How many bytes of a growing text may be shown: the bytes after them may be the beginning of the
- * secret. */
+/* How many bytes of a growing text can be masked and shown now: the bytes after them may be the
+ * beginning of a piece of the secret, or of an escape. All bytes if `mask` is NULL, or if the
+ * secret is weak. */
 size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length);

@@ -17,8 +17,8 @@
 #define OUTBOUND_TOTAL_MS 60000
 
 /* Certificates as PEM, for a server that the machine's authorities do not certify, or that asks for
- * a client certificate. The machine's authorities are those that SSL_CERT_FILE names, if it is
- * set. */
+ * a client certificate. The machine's authorities include those that SSL_CERT_FILE names, if it
+ * is set (outbound_code.h). */
 struct outbound_tls {
     const char *authorities;       /* "": the machine's authorities */
     const char *certificate, *key; /* the client's; the key is secret; "": none */

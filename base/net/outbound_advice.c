@@ -55,12 +55,12 @@ static void advise_on_certificate(const struct outbound_transfer *transfer, stru
 static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode code,
                              const char *peer, struct text *out)
 {
-    bool silent = transfer->response->first_byte_ns == 0;
+    bool without_headers = transfer->response->first_byte_ns == 0;
 
     if (transfer->response->status == 400 && transfer->response->body.length > 0
         && strcasestr(text_string(&transfer->response->body), "HTTPS") != NULL)
         text_addf(out, "; it speaks TLS there: its URL is https://%s", peer);
-    else if (silent
+    else if (without_headers
              && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_GOT_NOTHING
                  || code == CURLE_RECV_ERROR))
         text_addf(out, "; if it speaks TLS there, its URL is https://%s", peer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What outbound calls and the load generator share: which certificates libcurl trusts, and which
- * class of failure each of its results is. */
+ * class of failure a result of libcurl, or an errno of connect, is. */
 #pragma once
 
 #include <curl/curl.h>
@@ -10,8 +10,9 @@
 
 struct outbound_tls;
 
-/* Sets which authorities to trust for TLS: those of `tls`; if it has none (NULL or ""), those in
- * the file that SSL_CERT_FILE names, as in OpenSSL itself; else the machine's. Also sets the client
+/* Sets which authorities to trust for TLS: those of `tls`; if it has none (NULL or ""), the
+ * machine's. If SSL_CERT_FILE is set, the file that it names replaces libcurl's file of the
+ * machine's authorities, but not libcurl's folder of them, if it has one. Also sets the client
  * certificate of `tls`, if it has one. The server's certificate is always verified. */
 void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
 enum failure outbound_code_connect_failure(int number); /* `number`: connect's errno */

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound_code.h"
 
-#define SHOWN_BYTES 160 /* of a server's message, so that there is room for advice */
+#define SHOWN_BYTES 160 /* of a quoted message, so that there is room for advice */
 
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {

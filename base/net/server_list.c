@@ -15,7 +15,7 @@
 #define SEPARATORS ", \t\r\n"
 
 struct entry {
-    char name[NAME_SIZE]; /* "": the entry is a network */
+    char name[NAME_SIZE]; /* "": the entry is a network, or one address */
     bool itself, below;   /* whether the entry means the name itself, and names below it */
     int family;
     uint8_t address[16];
@@ -25,7 +25,7 @@ struct entry {
 struct server_list {
     struct entry *entries;
     size_t count;
-    bool has_networks;
+    bool has_networks; /* or addresses */
 };
 
 /* ---- Entries --------------------------------------------------------------------------------- */

@@ -21,5 +21,5 @@ bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);
 /* Whether the host (a name in lower case, or an address) is listed. Also true for an unlisted name
- * if the list has networks, because one of them may contain the address that it resolves to. */
+ * if the list has a network or an address, because the name may resolve to a listed address. */
 bool server_list_may_have(const struct server_list *list, const char *host);

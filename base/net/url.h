@@ -10,7 +10,7 @@
 /* Checks a base URL. INVALID unless it has http or https, a host, an optional port and path, no
  * user, query or fragment, and at most 1,024 bytes. FORBIDDEN if its host is an address for which
  * outbound_address_is_refused returns true. Fills in the host (lower case, no brackets) and the
- * port. The caller trims a trailing '/' or '/v1'. */
+ * port. A trailing '/' or '/v1' is accepted; removing it is left to the caller. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
 /* Returns the length of the host at the beginning of "HOST" or "HOST:PORT", with the brackets of an
  * IPv6 address. */

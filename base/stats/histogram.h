@@ -31,7 +31,7 @@ double histogram_mean(const struct histogram *histogram);  /* NaN when empty */
 double histogram_deviation(const struct histogram *histogram);
 /* Nearest-rank quantile, 0 <= q <= 1, as the bucket's middle clamped to [min, max] (the lowest and
  * the highest rank are exact); 0 when empty. *censored (may be NULL): whether a censored value is
- * at or below the result, so that the true quantile may be higher. */
+ * in the result's bucket or a lower one, so that the true quantile may be higher. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *censored);
 
 /* Encodes the histogram without its empty buckets. The caller frees *out. */

@@ -15,5 +15,6 @@ double statistics_t95(size_t degrees_of_freedom);
  * I_x(n/2, 1/2), x = n / (n + t^2) (Abramowitz and Stegun 26.7.1, 26.5.27), as the continued
  * fraction of DLMF 8.17.22. */
 double statistics_t_p(double t, double degrees_of_freedom);
-/* The t for which statistics_t_p is `p`, found by bisection. */
+/* The t > 0 for which statistics_t_p is `p`, found by bisection. NaN unless 0 < p < 1 and
+ * degrees_of_freedom > 0. */
 double statistics_t_quantile(double p, double degrees_of_freedom);

@@ -9,7 +9,7 @@
 #include "base/core/error.h"
 
 struct ceiling {
-    int64_t streams;     /* streams read at once */
+    int64_t streams;     /* how many were read at the same time */
     double chunks_per_s; /* read by one load thread, as fast as they arrived */
     /* Percent of a core that the load thread used; below 85 the loopback server was the
      * bottleneck. */
@@ -22,8 +22,8 @@ struct calibration; /* thread safe */
 
 struct calibration *calibration_create(void);
 void calibration_destroy(struct calibration *calibration); /* does nothing for NULL */
-/* Returns the ceiling, which the first call measures while other callers wait. CANCELLED if
- * `stopped` returns true (it is called about 20 times a second). BUSY if the ceiling cannot be
- * measured now; the next call then tries again. */
+/* Returns the ceiling, which the first call measures while other callers wait. Only the call that
+ * measures calls `stopped`, about 20 times a second: CANCELLED if it returns true. BUSY if the
+ * ceiling cannot be measured now. After a failure, the next caller measures. */
 CHECKED bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context),
                              void *context, struct ceiling *out, struct error *error);

@@ -184,8 +184,8 @@ static CHECKED bool prepare(struct cell *cell, struct error *error)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-/* Whether a retry is pointless: the server refuses requests of this shape, does not answer them in
- * time, or refuses all requests. */
+/* Whether a retry is pointless: the server refuses or truncates requests of this shape, does not
+ * answer them in time, or refuses all requests. */
 static bool is_final(enum failure failure)
 {
     return failure == FAILURE_TOO_LONG || failure == FAILURE_SHORT_INPUT

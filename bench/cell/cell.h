@@ -31,14 +31,16 @@ struct cell_order {
     unsigned shards; /* the most load threads to use */
     /* The chunks per second that one load thread can read (calibration.h); 0: not known. */
     double ceiling_chunks_s;
-    /* The approximate time of a request; 0: not known. A probe's time replaces it. If the plan has
-     * no ramp, users start spread over this time, so that they are not in step. */
-    double stagger_s;
+    /* The approximate time of a request; 0: not known. If the plan has no ramp, users start spread
+     * over about this time, or over the probe's time if the probe succeeded, so that they are not
+     * in step. In an open loop, the longer of the two times also affects when the window ends, and
+     * how long answers are awaited. */
+    double expected_e2e_s;
     /* What is known about the server's connections; NULL: nothing is shared with other cells. */
     struct connection_reuse *reuse;
     bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client, to compare the two */
-    /* Returns whether to stop; called at least about 20 times a second. It may also report the
-     * progress. */
+    /* Returns whether to stop; called about 20 times a second or more often, from the first phase
+     * to the last. It may also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };

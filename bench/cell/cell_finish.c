@@ -44,7 +44,7 @@ static void fill_growth(const struct cell *cell, struct measurement *out)
     out->overloaded = out->queue_growth > GROWTH_SHARE * arrivals->rate && grown > by_chance;
 }
 
-/* All users except those who were thinking, averaged over the window. */
+/* All users except those who were thinking, averaged over the window; NaN in an open loop. */
 static double expected_concurrency(const struct cell *cell, double window_s)
 {
     if (cell_is_open(cell))
@@ -114,7 +114,8 @@ static void move_samples(struct cell *cell, struct cell_result *out)
     out->records_count = (int64_t)cell->total.records.count;
 }
 
-/* If the server refuses requests of this shape, the cell is infeasible; otherwise it failed. */
+/* If the server refuses or truncates requests of this shape, the cell is infeasible; otherwise it
+ * failed. */
 static void explain_failure(const struct cell *cell, struct cell_result *out)
 {
     enum failure failure = cell_summary_main_failure(&cell->total);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cell while it is measured. Private to cell.c, which runs its phases, cell_window.c, which warms
- * up and measures, and cell_finish.c, which writes the result. */
+/* A cell while it is measured. Private to cell.c, which runs the cell's phases, cell_window.c,
+ * which warms up and measures, and cell_finish.c, which writes the result. */
 #pragma once
 
 #include "bench/cell/cell.h"
@@ -62,7 +62,8 @@ void cell_read_status(struct cell *cell, struct shard_status *out);
 double cell_seconds_since(int64_t from_ns);
 /* Sets the text of the cell's progress: a phase, or a phase with the figures so far. */
 void cell_set_doing(struct cell *cell, const char *text);
-/* Adds the figures so far to the progress, once a second: "measuring: 50 tokens/s, TTFT 22 ms". */
+/* Sets the progress to the phase with the figures so far, at most once a second: "measuring: 50
+ * tokens/s, TTFT 22 ms". */
 void cell_describe(struct cell *cell, const char *phase, const struct steady *chunks,
                    const struct shard_status *status);
 
@@ -71,5 +72,5 @@ void cell_describe(struct cell *cell, const char *phase, const struct steady *ch
  * CANCELLED if stopped. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
 /* Measures from the window's start to its end; in an open loop, also waits for the answers to the
- * requests that were due in the window. CANCELLED if stopped. */
+ * requests that were due in the window, but not without limit. CANCELLED if stopped. */
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

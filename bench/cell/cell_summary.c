@@ -93,7 +93,8 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_reported);
 }
 
-/* The standard deviation of tokens/s over the window, by its full seconds. */
+/* The standard deviation of tokens/s over the full seconds of the window, at most its first
+ * TALLY_SECONDS. */
 static double throughput_deviation(const struct tally *tally, double window_s)
 {
     size_t seconds = window_s < TALLY_SECONDS ? (size_t)window_s : TALLY_SECONDS;
@@ -132,7 +133,8 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
     out->little_ratio = tally->ended.e2e_ns / (window_s * 1e9) / out->concurrency_actual;
 }
 
-/* For an open loop: how many requests were due, were sent, and stayed unanswered. */
+/* For an open loop: the request rates (asked for, scheduled, sent), and how many requests stayed
+ * unanswered, were not sent, or had to wait. */
 static void fill_arrivals(const struct tally *tally, double window_s, struct measurement *out)
 {
     const struct arrivals *arrivals = tally->load->arrivals;

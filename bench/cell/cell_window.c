@@ -16,9 +16,11 @@
  * ended in it. */
 #define FEWEST_REQUESTS 3
 #define ENOUGH_REQUESTS 64
-#define BOUND_LEAD_NS 50000000 /* an open loop's bounds are set at least this long in advance */
-#define SETTLING_ARRIVALS 20   /* wanted in each of the two windows that must agree */
-#define AGREEMENT 0.1          /* the rates of these windows may differ by this share */
+/* An open loop's bounds are set at least this long in advance; the end of a window that is shorter
+ * than this is set when the window starts. */
+#define BOUND_LEAD_NS 50000000
+#define SETTLING_ARRIVALS 20 /* wanted in each of the two windows that must agree */
+#define AGREEMENT 0.1        /* the rates of these windows may differ by this share */
 #define WARMING_UP "warming up"
 #define MEASURING "measuring"
 
@@ -50,7 +52,7 @@ static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
     struct shard_status status;
-    double stagger_s = cell->order->stagger_s;
+    double stagger_s = cell->order->expected_e2e_s;
 
     shard_read(cell->shards[0], &status);
     if (status.probe_e2e_ns > 0)
@@ -68,9 +70,9 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* Whether the rate of chunks is stable, as far as random arrivals allow: if n requests arrive in
- * each window, the difference of two windows has a standard deviation of sqrt(2 v n), where v is
- * the variation of the gaps between arrivals. */
+/* Whether the rate of chunks is stable, as far as random arrivals allow: if n requests arrive per
+ * window on average, the difference between the numbers in two windows has a standard deviation of
+ * sqrt(2 v n), where v is arrivals_variation. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
                              const struct shard_status *status, double elapsed_s)
 {
@@ -294,7 +296,7 @@ static double usual_request_s(const struct cell *cell)
     struct shard_status status;
 
     shard_read(cell->shards[0], &status);
-    return fmax(status.probe_e2e_ns / 1e9, cell->order->stagger_s);
+    return fmax(status.probe_e2e_ns / 1e9, cell->order->expected_e2e_s);
 }
 
 static int64_t count_ended(struct cell *cell)
@@ -305,7 +307,7 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* Whether the window may be shorter than a request, so that none would end in it. */
+/* Whether a request may take as long as the window, so that those due in it would end after it. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
     double request_s = usual_request_s(cell);

@@ -12,7 +12,7 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-/* An endpoint_lock caches its key, so asking it this often is cheap. */
+/* Asking an endpoint_lock for its key this often is cheap: a key from a cloud is cached. */
 #define INTERVAL_NS 500000000
 
 struct credential_renewal {
@@ -39,8 +39,8 @@ static bool sleep_interval(struct credential_renewal *renewal)
     return !ending;
 }
 
-/* If the credential cannot be renewed, the old one is still sent: the cell's figures then show the
- * server's refusals. */
+/* If the credential cannot be renewed, the old one is still sent: if the server refuses it, the
+ * cell's figures show that. */
 static void *run(void *context)
 {
     struct credential_renewal *renewal = context;

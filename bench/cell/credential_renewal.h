@@ -8,7 +8,8 @@ struct credential_renewal;
 struct load;
 
 /* Starts a thread that renews load->credential until credential_renewal_end; `load` must live that
- * long. If the endpoint's credential does not expire, starts none and sets *out to NULL. */
+ * long. If the endpoint has no lock, its credential does not expire: starts none, and sets *out to
+ * NULL. */
 CHECKED bool credential_renewal_begin(struct load *load, struct credential_renewal **out,
                                       struct error *error);
 void credential_renewal_end(struct credential_renewal *renewal); /* does nothing for NULL */

@@ -28,12 +28,12 @@
 
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight)
 {
-    int64_t since_ns = now_ns - evenness->sampled_ns;
+    int64_t gap_ns = now_ns - evenness->sampled_ns;
 
     if (evenness->sampled_ns == 0 || chunks != evenness->chunks || in_flight == 0)
         evenness->silence_ns = 0;
     else
-        evenness->silence_ns += since_ns < LONGEST_GAP_NS ? since_ns : LONGEST_GAP_NS;
+        evenness->silence_ns += gap_ns < LONGEST_GAP_NS ? gap_ns : LONGEST_GAP_NS;
     if (evenness->silence_ns > evenness->longest_ns)
         evenness->longest_ns = evenness->silence_ns;
     evenness->chunks = chunks;

@@ -17,7 +17,8 @@ struct evenness {
     int64_t longest_ns; /* the longest silence so far */
 };
 
-/* Adds a sample: `chunks` have arrived so far, and `in_flight` requests are unanswered. */
+/* Adds a sample: `chunks` have arrived so far, and `in_flight` requests were sent and have not
+ * ended. */
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight);
 
 /* Fills in out->silence_s and out->uneven; the members `attempted`, window_s, throughput_ci and

@@ -27,12 +27,13 @@ static double share(double part, double whole)
 static double error_share(const struct measurement *measurement, bool is_open)
 {
     const struct latency_summary *latency = measurement->latency;
-    double late_ms = measurement->lag_mean_ms, started_ms = measurement->start_lag_mean_ms;
-    double first_ms = late_ms + (is_open ? started_ms : 0);
-    double of_rounds = share(late_ms + started_ms, latency[METRIC_E2E].mean_ms);
-    double of_first = first_ms > MEAN_LATE_MS ? share(first_ms, latency[METRIC_TTFT].mean_ms) : 0;
+    double read_lag_ms = measurement->lag_mean_ms, start_lag_ms = measurement->start_lag_mean_ms;
+    double ttft_lag_ms = read_lag_ms + (is_open ? start_lag_ms : 0);
+    double of_rounds = share(read_lag_ms + start_lag_ms, latency[METRIC_E2E].mean_ms);
+    double of_ttft =
+        ttft_lag_ms > MEAN_LATE_MS ? share(ttft_lag_ms, latency[METRIC_TTFT].mean_ms) : 0;
 
-    return fmax(of_rounds, of_first);
+    return fmax(of_rounds, of_ttft);
 }
 
 static bool gaps_are_late(const struct measurement *measurement)
@@ -42,8 +43,8 @@ static bool gaps_are_late(const struct measurement *measurement)
                   > fmax(GAP_LATE_MS, ERROR_SHARE * measurement->latency[METRIC_ICL].p50_ms);
 }
 
-/* The shortest 99th percentile that is reported: that of the gaps between chunks, if there are any,
- * else that of TTFT. */
+/* The 99th percentile that is normally the shortest of those reported: that of the gaps between
+ * chunks, if there are any, else that of TTFT. */
 static double shortest_tail_ms(const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;

@@ -23,7 +23,7 @@
 #define BACKLOG 1024
 
 /* The parts of an answer: the HTTP head, then chunks of the body. */
-enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECE_COUNT };
+enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECES };
 
 /* A client: while `left` is not 0 it is being answered, otherwise its next request is read. */
 struct client {
@@ -42,9 +42,9 @@ struct loopback_server {
     bool has_thread;
     atomic_bool stop;
     int listener, epoll, wake;
-    struct text pieces[PIECE_COUNT];
+    struct text pieces[PIECES];
     LIST_HEAD(, client) clients;
-    size_t answering; /* clients that are being answered */
+    size_t busy_clients; /* how many are being answered */
 };
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static const struct text *next_piece(const struct loopback_server *loopback,
 
 static void drop_client(struct loopback_server *loopback, struct client *client)
 {
-    loopback->answering -= client->left > 0;
+    loopback->busy_clients -= client->left > 0;
     LIST_REMOVE(client, link);
     close(client->fd);
     free(client);
@@ -110,7 +110,7 @@ static bool send_piece(struct loopback_server *loopback, struct client *client)
         return true;
     client->offset = 0;
     if (--client->left == 0)
-        loopback->answering--;
+        loopback->busy_clients--;
     return true;
 }
 
@@ -167,7 +167,7 @@ static void answer_if_complete(struct loopback_server *loopback, struct client *
     client->in_body = false;
     client->head_length = 0;
     client->left = LOOPBACK_SERVER_TOKENS + 3;
-    loopback->answering++;
+    loopback->busy_clients++;
 }
 
 static void read_client(struct loopback_server *loopback, struct client *client)
@@ -210,8 +210,8 @@ static void *run(void *context)
     struct epoll_event events[EVENTS_PER_WAIT];
 
     while (!atomic_load(&loopback->stop)) {
-        int count =
-            epoll_wait(loopback->epoll, events, EVENTS_PER_WAIT, loopback->answering > 0 ? 0 : -1);
+        int count = epoll_wait(loopback->epoll, events, EVENTS_PER_WAIT,
+                               loopback->busy_clients > 0 ? 0 : -1);
 
         for (int i = 0; i < count; i++)
             if (events[i].data.ptr == loopback)
@@ -296,7 +296,7 @@ void loopback_server_destroy(struct loopback_server *loopback)
     close_if_open(loopback->listener);
     close_if_open(loopback->epoll);
     close_if_open(loopback->wake);
-    for (int i = 0; i < PIECE_COUNT; i++)
+    for (int i = 0; i < PIECES; i++)
         text_finish(&loopback->pieces[i]);
     free(loopback);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model server without a model, in this process and on loopback: it answers every request at once
- * with a stream of chunks as fast as they are read. The rate at which the load generator reads them
- * is this machine's ceiling. */
+/* A model server without a model, in this process and on loopback: it answers every request without
+ * delay, and sends chunks as fast as they are read. The rate at which a load thread reads them is
+ * the thread's ceiling on this machine. */
 #pragma once
 
 #include "base/core/error.h"
@@ -10,6 +10,6 @@
 
 struct loopback_server;
 
-/* Starts its thread, on a port chosen by the kernel. */
+/* Starts the server in a thread of its own, on a port that the kernel chooses. */
 CHECKED bool loopback_server_create(struct loopback_server **out, int *port, struct error *error);
 void loopback_server_destroy(struct loopback_server *loopback); /* does nothing for NULL */

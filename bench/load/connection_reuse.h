@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known about how many requests a server accepts on one connection. Some servers close a
- * connection after an answer without notice, and a request sent meanwhile is lost. Shared by
- * a cell's threads; a sweep keeps it from cell to cell. */
+/* What is known about how many requests a server accepts on one connection. After a certain number
+ * of answers, some servers close a connection without announcing it, and a request that is sent at
+ * that moment is lost. A cell's threads share what is known; a sweep keeps it from cell to cell. */
 #pragma once
 
 #include <stdatomic.h>

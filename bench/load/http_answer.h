@@ -45,7 +45,7 @@ enum http_answer_end {
 };
 
 void http_answer_begin(struct http_answer *answer);
-/* Reads bytes until the answer ends; *taken is how many it used. */
+/* Reads `bytes` to their end, or to the answer's; *taken is how many of them were read. */
 enum http_answer_end http_answer_feed(struct http_answer *answer, const char *bytes, size_t length,
                                       size_t *taken, const struct http_answer_listener *listener,
                                       void *context);

@@ -13,7 +13,8 @@
 #include "bench/workload/prompt_source.h"
 
 enum phase {
-    PHASE_PROBE, /* one user sends one request at a time, `probes` times in all */
+    /* One user sends as many requests as struct load's `probes` says, one after the other. */
+    PHASE_PROBE,
     /* Every user sends the next request when its last one has ended and its think time or pause is
      * over; in an open loop, requests are sent when the schedule says. */
     PHASE_LOAD,
@@ -26,7 +27,7 @@ struct load {
     struct load_credential *_Atomic credential; /* in place of endpoint->bearer; NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
-    uint64_t nonce;         /* of this attempt: for request ids and prompt heads */
+    uint64_t nonce;         /* of this attempt: for request ids and think times */
     int64_t output_tokens;  /* of each request, or their mean */
     int64_t context_tokens; /* of the model; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
@@ -37,12 +38,12 @@ struct load {
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
     int64_t think_ns;                /* mean think time of users in a closed loop */
     bool thinks_exponential;         /* think times are exponentially distributed, else constant */
-    int64_t http2_streams;           /* most requests at once on a connection; 0: HTTP/1.1 */
+    int64_t http2_streams;           /* most requests in flight on a connection; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
     atomic_int_fast64_t stagger_ns;  /* users start spread over it, so that they are not in step */
     _Atomic enum phase phase;
-    atomic_int_fast64_t probes;    /* probes requested so far */
+    atomic_int_fast64_t probes;    /* how many the controlling thread has asked for so far */
     atomic_uint_fast64_t requests; /* requests begun so far: the index of the next one */
     /* The measured window (monotonic); INT64_MAX: not set yet. In a closed loop it starts and ends
      * with the end of a request, so that with a single user it contains whole requests: the

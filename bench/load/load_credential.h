@@ -14,7 +14,8 @@ struct load_credential {
     struct load_credential *before; /* the credential that this one replaced; NULL: none */
 };
 
-/* Requests that begin from now on carry `bearer`. Not to be called by two threads at once. */
+/* Requests that begin from now on carry `bearer`. Not to be called by two threads at the same
+ * time. */
 void load_credential_set(struct load *load, const char *bearer);
 /* Wipes and frees all credentials. */
 void load_credential_finish(struct load *load);

@@ -17,9 +17,9 @@
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
 #define SLEPT_NS 10000 /* if a poll took longer, nothing was ready when it began */
-/* Above this many events per second, the loop pauses for GATHER_NS before each poll: one wake-up
- * for several events costs half as much as one for each event, and each event is read at most a
- * pause later. */
+/* Above this many events per second, the loop pauses for GATHER_NS before each poll that could wait
+ * for longer: one wake-up for several events costs half as much as one for each event, and each
+ * event is read at most a pause later. */
 #define GATHER_EVENTS_PER_S 50000
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
@@ -140,7 +140,8 @@ static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t n
 }
 
 /* Polls, and sets readable_ns: an event that was found after waiting became ready just now; one
- * that was found without waiting may have become ready at any time since the last poll. */
+ * that was found without waiting may have become ready at any time since the last poll, or, if that
+ * one was full, before it. */
 static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };

@@ -36,9 +36,9 @@ struct load_loop {
     int64_t curl_due_ns;   /* when libcurl wants to be called */
     int64_t timer_due_ns;  /* when the timer fires next */
     int64_t polled_ns;     /* when epoll_wait returned last */
-    bool poll_was_full;    /* it may have had more ready events than it returned */
+    bool poll_was_full;    /* more events may have been ready than the last poll returned */
     int64_t recent_events; /* events since the timer fired */
-    bool gathers;          /* there were many events before it fired: see GATHER_EVENTS_PER_S */
+    bool gathers;          /* the loop pauses before polls: see GATHER_EVENTS_PER_S */
     struct epoll_event *events;
 };
 
@@ -51,11 +51,13 @@ void load_loop_finish(struct load_loop *loop);
 /* Lets up to `streams` HTTP/2 exchanges share a connection from now on. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
-/* Waits until a descriptor is ready, or until_ns (monotonic), and handles what is ready. Afterwards
+/* Waits until a descriptor is ready, libcurl wants to be called, or until_ns (monotonic) has come,
+ * and handles what is ready or due. Does not wait while `ended` contains an exchange. Afterwards
  * transfer_take_ended returns the exchanges that ended. */
 void load_loop_turn(struct load_loop *loop, int64_t until_ns);
-/* Watches a descriptor, edge-triggered, for being readable, writable or closed, until it is closed.
- * `again`: it is already watched, and is reported again if it is ready now. False with errno. */
+/* Watches a descriptor, edge-triggered, for being readable, writable or closed by the other side,
+ * until we close it. `again`: it is already watched, and is reported again if it is ready now.
+ * False with errno. */
 bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
                      bool again);
 void load_loop_wake(struct load_loop *loop); /* ends the wait of load_loop_turn; from any thread */

@@ -8,7 +8,8 @@
 #include "base/json/json.h"
 
 /* Without usage the number of tokens is not known (a chunk may have several, or none): an answer
- * then counts as short if the model itself ended it, after fewer chunks than requested tokens. */
+ * then counts as short if it has a finish reason other than a length limit, and fewer chunks than
+ * requested tokens. */
 static bool is_short(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -92,7 +93,7 @@ static bool describe_short_output(const struct virtual_user *user, char *out, si
                > 0;
     return snprintf(out, size,
                     "the model stopped after %ld of %ld output tokens: the server respects neither "
-                    "ignore_eos nor min_tokens; with natural_output answers may end by themselves",
+                    "ignore_eos nor min_tokens; with natural_output, answers may end by themselves",
                     got, wanted)
            > 0;
 }
@@ -191,7 +192,7 @@ static void extract_sentence(struct request *request)
         text_copy(request->failure_text, sizeof request->failure_text, sentence);
 }
 
-/* Escapes what cannot be shown in a server's message. */
+/* Escapes those characters of a server's message that cannot be shown. */
 static void make_printable(struct request *request)
 {
     TEXT_AUTO shown = { 0 };

@@ -19,8 +19,8 @@ struct length_sums {
 struct requested_lengths {
     struct length_sums input, output;
     int64_t uncounted_input;  /* input tokens that were requested, but not counted by the server */
-    int64_t repeated;         /* requests whose prompt had been sent before */
-    int64_t cut;              /* requests whose drawn length did not fit */
+    int64_t repeated;         /* requests whose prompt may have been sent before */
+    int64_t cut;              /* requests of which a drawn length had to be changed */
     int64_t shared_tokens;    /* input tokens that other requests share by design */
     int64_t reported_caching; /* requests whose usage reports how much was cached */
 };

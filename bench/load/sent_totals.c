@@ -31,7 +31,7 @@ static void add_successful(struct sent_totals_sums *sums, const struct request *
     }
 }
 
-/* Counts one sending of a request that did not bring a successful answer. The server may have
+/* Counts one sending of the request: it brought no successful answer, but the server may have
  * counted all of it. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {

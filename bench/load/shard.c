@@ -119,7 +119,7 @@ static void handle_deadlines(struct shard *shard)
     int64_t now_ns = clock_monotonic_ns();
     struct timer *deadline;
 
-    while ((deadline = timer_heap_take(&shard->deadlines, now_ns)) != NULL) {
+    while ((deadline = timer_heap_pop(&shard->deadlines, now_ns)) != NULL) {
         struct virtual_user *user = user_of(deadline);
         enum failure which;
 

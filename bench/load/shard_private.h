@@ -9,7 +9,8 @@
 
 STAILQ_HEAD(user_queue, virtual_user);
 
-/* The values behind struct shard_status, which the thread updates. */
+/* What the thread publishes: the values of struct shard_status, except `chunks`, which shard_read
+ * reads from the tally; and `done`, for shard_is_done. */
 struct published {
     atomic_int_fast64_t succeeded, failed, window_ended, users_settled, e2e_us, ttft_us, tokens,
         token_chunks, in_flight, probe_failure, probe_e2e_ns, probes_ended;
@@ -54,7 +55,7 @@ void shard_start_some(struct shard *shard);
 /* When the next request can be sent (0: now); TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);
 /* Called when the user's wait was over at at_ns (for its turn to start, a think time, or a pause
- * after a failure): the user sends its next request as soon as possible. */
+ * after a failure): adds the user to `due`. */
 void shard_end_pause(struct shard *shard, struct virtual_user *user, int64_t at_ns);
 /* Called when the user's request has ended: decides what the user does next. */
 void shard_continue(struct shard *shard, struct virtual_user *user);
@@ -63,5 +64,5 @@ void shard_note_begun(struct shard *shard, struct virtual_user *user);
 /* Sets the timer for the first timeout that the user's request can reach, or earlier. */
 void shard_watch(struct shard *shard, struct virtual_user *user, int64_t now_ns);
 /* Called at the end: counts the requests of an open loop that were due in the window and were never
- * sent. */
+ * begun. */
 void shard_count_unsent(struct shard *shard);

@@ -10,7 +10,7 @@
  * delayed. */
 #define STARTS_PER_TURN 16
 /* A user of a closed loop pauses after a failed request, and twice as long after each further
- * failure, up to LONGEST_PAUSE_NS, so that a failing server is not flooded. */
+ * failure in a row, up to LONGEST_PAUSE_NS, so that a failing server is not flooded. */
 #define SHORTEST_PAUSE_NS 100000000
 #define LONGEST_PAUSE_NS 1000000000
 
@@ -190,10 +190,10 @@ void shard_start_some(struct shard *shard)
 /* Draws a think time; an exponentially distributed one by inversion. */
 static int64_t think_ns(struct shard *shard)
 {
-    double share =
+    double factor =
         shard->load->thinks_exponential ? -log1p(-generator_uniform(&shard->generator)) : 1;
 
-    return (int64_t)(share * (double)shard->load->think_ns);
+    return (int64_t)(factor * (double)shard->load->think_ns);
 }
 
 static int64_t pause_ns(const struct virtual_user *user)
@@ -205,9 +205,9 @@ static int64_t pause_ns(const struct virtual_user *user)
     return pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
 }
 
-/* In a closed loop, a user whose request failed pauses, and one whose request succeeded thinks;
- * then the user sends its next request. In an open loop the user is free for the next arrival at
- * once. */
+/* In the load phase of a closed loop, a user whose request failed pauses, and one whose request
+ * succeeded thinks; then the user sends its next request. In an open loop the user is immediately
+ * free for the next arrival. */
 void shard_continue(struct shard *shard, struct virtual_user *user)
 {
     int64_t now_ns = clock_monotonic_ns(), wait_ns;

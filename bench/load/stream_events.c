@@ -24,7 +24,7 @@ static bool repeats_usage(const struct request *request, bool listed, int64_t to
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
 }
 
-/* How many tokens came since the last chunk with output: the number that the event lists, else the
+/* How many tokens came since the last chunk with output: as many as the events list, else the
  * growth of usage; -1 if the event has no output, or the server does not report tokens with each
  * chunk. A count of 0 for the first chunk means that the server does not really count. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
@@ -40,14 +40,14 @@ static int64_t count_tokens(struct request *request, const struct completion_eve
         return -1;
     tokens = request->reported_tokens - request->chunk_tokens;
     if (request->chunks == 0)
-        request->reports_chunks = (listed || counted) && tokens > 0;
+        request->has_chunk_tokens = (listed || counted) && tokens > 0;
     if (!(listed || counted) || tokens < 0)
-        request->reports_chunks = false;
-    if (request->reports_chunks && repeats_usage(request, listed, tokens)) {
-        request->reports_chunks = false;
+        request->has_chunk_tokens = false;
+    if (request->has_chunk_tokens && repeats_usage(request, listed, tokens)) {
+        request->has_chunk_tokens = false;
         request->first_tokens = 1;
     }
-    if (!request->reports_chunks)
+    if (!request->has_chunk_tokens)
         return -1;
     request->chunk_tokens = request->reported_tokens;
     return tokens;
@@ -103,8 +103,8 @@ static void note_finish(struct request *request, const struct completion_event *
     text_copy(request->finish_reason, sizeof request->finish_reason, event->finish);
 }
 
-void stream_events_take(struct tally *tally, struct request *request,
-                        const struct completion_event *event)
+void stream_events_record(struct tally *tally, struct request *request,
+                          const struct completion_event *event)
 {
     int64_t tokens = count_tokens(request, event);
 

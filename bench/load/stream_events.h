@@ -7,5 +7,5 @@
 
 /* Updates the request and the tally. `request->bytes_ns` must be the time at which the event's
  * bytes were read. */
-void stream_events_take(struct tally *tally, struct request *request,
-                        const struct completion_event *event);
+void stream_events_record(struct tally *tally, struct request *request,
+                          const struct completion_event *event);

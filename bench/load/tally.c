@@ -49,7 +49,7 @@ void tally_finish(struct tally *tally)
     request_records_finish(&tally->records);
 }
 
-/* ---- While it runs --------------------------------------------------------------------------- */
+/* ---- While the thread runs ------------------------------------------------------------------- */
 
 /* Adds the time since the last change, as far as it is within the window. */
 static void advance_flight(const struct tally *tally, struct flight *flight, int64_t now_ns)
@@ -87,9 +87,9 @@ void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
         histogram_record(tally->tls, (uint64_t)tls_ns);
 }
 
-/* Tokens that were read together share the time since the previous read, because a proxy or the
- * network may have joined chunks that the server sent one after the other. For the tokens of the
- * first read, that time is not known. */
+/* Tokens that were read together share the time since the previous read with tokens, because a
+ * proxy or the network may have joined chunks that the server sent one after the other. For the
+ * tokens of the first read, that time is not known. */
 static void record_read(struct tally *tally, const struct request *request)
 {
     int64_t at_ns = request->latest_ns;
@@ -168,21 +168,21 @@ static void record(struct tally *tally, enum metric metric, int64_t from_ns, int
         histogram_record(tally->latency[metric], (uint64_t)(to_ns - from_ns));
 }
 
-static bool is_open(const struct tally *tally)
+static bool is_open_loop(const struct tally *tally)
 {
     return tally->load->arrivals != NULL;
 }
 
 int64_t tally_origin_ns(const struct tally *tally, const struct request *request)
 {
-    return is_open(tally) ? request->due_ns : request->sent_ns;
+    return is_open_loop(tally) ? request->due_ns : request->sent_ns;
 }
 
 int64_t tally_output_tokens(const struct request *request)
 {
     if (request->completion_tokens >= 0)
         return request->completion_tokens;
-    return request->reports_chunks ? request->chunk_tokens : request->chunks;
+    return request->has_chunk_tokens ? request->chunk_tokens : request->chunks;
 }
 
 /* Mean time per output token after the first chunk; 0 if there are none. */
@@ -214,8 +214,8 @@ static void count_oddities(struct tally *tally, const struct request *request)
     tally->done_missing += !request->done;
 }
 
-/* Records the latencies up to the first output, and to the end. `censored`: we gave up at the end;
- * a latency whose event had not happened by then is known only to be longer. */
+/* Records the latencies up to the first output, and to the end. `censored`: the end is when we gave
+ * up; a latency whose event had not happened by then is known only to be longer. */
 static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
                         enum metric first, enum metric end, bool censored)
 {
@@ -230,7 +230,7 @@ static void record_first_and_end(struct tally *tally, const struct request *requ
     bool is_sent = request->sent_ns != 0;
 
     record_span(tally, request, tally_origin_ns(tally, request), METRIC_TTFT, METRIC_E2E, censored);
-    if (!is_open(tally))
+    if (!is_open_loop(tally))
         return;
     record(tally, METRIC_QUEUE, request->due_ns, is_sent ? request->sent_ns : request->end_ns,
            !is_sent);
@@ -269,15 +269,15 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Records a request that was cut off, by a timeout or by the cell's end: all that is known is that
- * it would have taken longer. */
+/* Records a request that was cut off, by a timeout or by the cell's end: those of its latencies
+ * that had not ended by then would have been longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);
     if (request->failure != FAILURE_IDLE_TIMEOUT || request->first_ns == 0)
         return;
     record(tally, METRIC_ICL, request->latest_ns, request->end_ns, true);
-    if (request->reports_chunks)
+    if (request->has_chunk_tokens)
         record(tally, METRIC_ITL, request->latest_ns, request->end_ns, true);
 }
 
@@ -297,7 +297,7 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_success(tally, request);
         return;
     }
-    if (is_open(tally) && failure == FAILURE_CANCELLED) {
+    if (is_open_loop(tally) && failure == FAILURE_CANCELLED) {
         tally->unanswered++;
         count_censored(tally, request);
         return;
@@ -307,11 +307,11 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* In a closed loop: whether the request was in flight during the whole window and was not answered
+/* In a closed loop: whether the request was in flight during the whole window and did not succeed
  * after it either. It counts neither as a success nor as a failure. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
-    return !is_open(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
+    return !is_open_loop(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
            && request->sent_ns < window_start_ns(tally) && request->end_ns >= window_end_ns(tally);
 }
 
@@ -337,7 +337,7 @@ static void count_window_tokens(struct tally *tally, const struct request *reque
 
     if (request->window_chunks == 0)
         return;
-    if (request->reports_chunks)
+    if (request->has_chunk_tokens)
         tally->window_tokens +=
             (double)request->window_tokens * tokens / (double)request->chunk_tokens;
     else if (request->completion_tokens >= 0)
@@ -368,7 +368,7 @@ static enum record_phase record_phase(const struct tally *tally, const struct re
         return RECORD_PROBE;
     if (tally_counts(tally->load, request))
         return RECORD_WINDOW;
-    at_ns = is_open(tally) ? request->due_ns : request->end_ns;
+    at_ns = is_open_loop(tally) ? request->due_ns : request->end_ns;
     return at_ns < window_start_ns(tally) ? RECORD_WARMUP : RECORD_DRAIN;
 }
 
@@ -435,7 +435,7 @@ void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool wait
     count_ended(tally, &request);
 }
 
-/* ---- When it is over ------------------------------------------------------------------------- */
+/* ---- When the thread ends -------------------------------------------------------------------- */
 
 void tally_close(struct tally *tally, int64_t now_ns)
 {

@@ -40,7 +40,7 @@ struct request {
     int64_t chunk_tokens;          /* the same, up to the latest chunk with output */
     int64_t first_tokens;          /* tokens of the first chunk; 1 if not reported */
     int64_t window_tokens;         /* reported tokens of window_chunks */
-    bool reports_chunks;           /* each chunk reported its tokens */
+    bool has_chunk_tokens;         /* each chunk reported its tokens */
     bool reasoned;                 /* reasoning was received */
     /* -1: the server did not report it */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
@@ -71,12 +71,13 @@ struct flight {
 struct tally {
     const struct load *load;
     /* In nanoseconds. Latencies are those of requests that count; ICL and ITL, those of chunks that
-     * arrived in the window. */
+     * arrived in the window, or that were still missing at an idle timeout. */
     struct histogram *latency[METRIC_COUNT];
-    struct histogram *chunk_gaps;    /* what METRIC_ITL would be if each chunk were a token */
-    struct histogram *lag;           /* how long, at most, bytes waited to be read */
-    struct histogram *wake;          /* from a timer's time until it is handled */
-    struct histogram *start_lag;     /* from being due to being sent, without the time to connect */
+    struct histogram *chunk_gaps; /* what METRIC_ITL would be if each chunk were a token */
+    struct histogram *lag;        /* how long, at most, bytes waited to be read */
+    struct histogram *wake;       /* from a timer's time until it is handled */
+    /* From being due to being sent, without the time to connect; not of requests that `waited`. */
+    struct histogram *start_lag;
     struct histogram *connect, *tls; /* time to open new connections, in every phase */
     int64_t new_connections;
 
@@ -90,10 +91,10 @@ struct tally {
 
     int64_t early_failures[FAILURE_COUNT]; /* of probes, and of requests before the window */
     char failure_texts[FAILURE_COUNT][TALLY_FAILURE_TEXT_SIZE];
-    /* In a closed loop: sent before the window, in flight until after it, and then failed. */
+    /* In a closed loop: sent before the window, in flight until after it, and not successful. */
     int64_t held;
 
-    /* Sums over the successful requests that count: */
+    /* Sums and ranges over the successful requests that count: */
     struct requested_lengths asked;
     struct range input, output;          /* their tokens */
     int64_t input_reported;              /* how many reported their input tokens */
@@ -114,7 +115,7 @@ struct tally {
     int64_t window_sent;      /* requests sent in the window */
     double window_tokens;     /* tokens that arrived in the window, as far as they were reported */
     int64_t window_chunks;    /* chunks that arrived in the window */
-    int64_t uncounted_chunks; /* those of them whose requests reported no tokens */
+    int64_t uncounted_chunks; /* those of them whose answers reported no tokens */
     int64_t second_chunks[TALLY_SECONDS]; /* window_chunks, per second of the window */
 
     int64_t stale_connections, left_open; /* in every phase but the probes */
@@ -150,7 +151,8 @@ void tally_request(struct tally *tally, const struct request *request, int64_t n
  * late. */
 void tally_unsent(struct tally *tally, int64_t due_ns, int64_t now_ns, bool waited);
 /* To be called before merging: adds the time in flight, or thinking, up to the window's end, and
- * makes the times of the records relative to the window's start. */
+ * makes the times of the records relative to the window's start, or to now_ns if there was no
+ * window. */
 void tally_close(struct tally *tally, int64_t now_ns);
 void tally_merge(struct tally *into, const struct tally *from);
 /* To be called after the last merge. If no chunk reported its tokens, but the answers had one token

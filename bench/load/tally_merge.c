@@ -6,7 +6,7 @@
 #include "bench/load/tally.h"
 
 /* If the tokens per chunk differ from 1 by less than this, each chunk counts as a token. */
-#define SAME_SHARE 0.02
+#define ONE_TOKEN_TOLERANCE 0.02
 
 static void merge_range(struct range *into, const struct range *from)
 {
@@ -106,7 +106,7 @@ void tally_conclude(struct tally *tally)
 {
     struct histogram *gaps = tally->latency[METRIC_ITL];
 
-    if (histogram_count(gaps) == 0 && fabs(tally_tokens_per_chunk(tally) - 1) < SAME_SHARE)
+    if (histogram_count(gaps) == 0 && fabs(tally_tokens_per_chunk(tally) - 1) < ONE_TOKEN_TOLERANCE)
         histogram_merge(gaps, tally->chunk_gaps);
     if (tally->reasoned == 0)
         histogram_clear(tally->latency[METRIC_TTFO]);

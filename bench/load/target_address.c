@@ -108,7 +108,7 @@ void target_address_finish(struct target_address *target)
 
 bool target_address_ensure_descriptors(int64_t connections, struct error *error)
 {
-    int64_t wanted = connections + descriptors_open() + SPARE_DESCRIPTORS;
+    int64_t wanted = connections + descriptors_count() + SPARE_DESCRIPTORS;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)

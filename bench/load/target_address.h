@@ -25,7 +25,8 @@ struct target_address {
 };
 
 /* INVALID or FORBIDDEN if url_check refuses the URL; UPSTREAM if the host does not resolve, or
- * resolves only to addresses that no deployment may have. Free with target_address_finish. */
+ * resolves only to addresses that are refused, or that endpoint->servers does not have. Free with
+ * target_address_finish. */
 CHECKED bool target_address_resolve(const struct endpoint *endpoint, struct target_address *out,
                                     struct error *error);
 void target_address_finish(struct target_address *target);

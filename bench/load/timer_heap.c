@@ -74,7 +74,7 @@ int64_t timer_heap_next_ns(const struct timer_heap *timers)
     return timers->count > 0 ? timers->heap[1]->at_ns : TIMER_NEVER;
 }
 
-struct timer *timer_heap_take(struct timer_heap *timers, int64_t now_ns)
+struct timer *timer_heap_pop(struct timer_heap *timers, int64_t now_ns)
 {
     struct timer *first;
 

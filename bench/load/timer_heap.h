@@ -26,4 +26,4 @@ void timer_heap_set(struct timer_heap *timers, struct timer *timer, int64_t at_n
 void timer_heap_unset(struct timer_heap *timers, struct timer *timer);
 int64_t timer_heap_next_ns(const struct timer_heap *timers); /* TIMER_NEVER when empty */
 /* Unsets and returns the first timer if it is due at now_ns, else returns NULL. */
-struct timer *timer_heap_take(struct timer_heap *timers, int64_t now_ns);
+struct timer *timer_heap_pop(struct timer_heap *timers, int64_t now_ns);

@@ -18,7 +18,7 @@ struct transfer_listener {
     /* The connection is there, and the first byte is about to be sent. Called again if libcurl
      * notices that the server had closed the open connection, and opens a new one by itself. */
     void (*on_send)(void *context, int64_t now_ns);
-    /* Before the first bytes of the body, or at the end if there is no body. */
+    /* Before the first bytes of the body; if the answer has no body, at the answer's end. */
     void (*on_head)(void *context, long status, const char *content_type);
     /* Bytes of the body, just after they were read; false ends the exchange. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length, int64_t now_ns);
@@ -33,7 +33,8 @@ struct transfer {
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_LENGTH + 1]; /* the caller writes it before the exchange begins */
-    /* The next members describe the current exchange, or the latest one that ended. */
+    /* The next members describe the current exchange, or the latest one that ended, and the
+     * connection. */
     bool is_new;                /* it opened a connection */
     int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: that step was not reached */
     bool went_stale; /* it reused a connection that the server had closed: no answer came */
@@ -59,8 +60,7 @@ void transfer_destroy(struct transfer *transfer); /* does nothing for NULL */
 /* Begins to POST `prompt`, which must remain valid until transfer_end. Opens a new connection if
  * `is_fresh`, if none is open, or if the open one has had as many answers as the server gives. */
 void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
-/* Removes from the loop's queue, and returns, the next exchange that ended by itself; NULL if there
- * is none. */
+/* Returns the next exchange that ended by itself, each of them once; NULL if there is none. */
 struct transfer *transfer_take_ended(struct load_loop *loop);
 /* Must follow every transfer_begin: removes the exchange from the loop, and cuts it off if it has
  * not ended. From then on `failure` says what ended it; NONE: it was complete, or cut off here. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges through libcurl: over TLS, over HTTP/2, and all others that transfer_plain.c cannot
+/* Exchanges through libcurl: over TLS, over HTTP/2, and all others that transfer_plain.c does not
  * send. */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static struct transfer_curl *curl_of(struct transfer *transfer)
 
 /* ---- What libcurl calls ---------------------------------------------------------------------- */
 
-static size_t on_send(char *out, size_t size, size_t count, void *context)
+static size_t on_read(char *out, size_t size, size_t count, void *context)
 {
     struct transfer_curl *curl = context;
 
@@ -187,7 +187,7 @@ static void set_options(struct transfer_curl *curl, const struct load *load)
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, curl->transfer.failure_text);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, curl);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_send);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
     curl_easy_setopt(easy, CURLOPT_READDATA, curl);
     curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_seek);
     curl_easy_setopt(easy, CURLOPT_SEEKDATA, curl);

@@ -33,7 +33,7 @@ static void on_event(void *context, const struct completion_event *event)
 {
     struct virtual_user *user = context;
 
-    stream_events_take(user->tally, &user->request, event);
+    stream_events_record(user->tally, &user->request, event);
     if (!event->done || user->done_ns != 0)
         return;
     user->done_ns = user->request.bytes_ns;

@@ -20,7 +20,7 @@
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 
-/* Which cells of the grid are measured (search.h). */
+/* Which cells of the grid are measured (bench/search/search.h). */
 enum plan_search {
     SEARCH_FULL,     /* every cell */
     SEARCH_ADAPTIVE, /* those that determine saturation and the largest load within the limits */
@@ -50,12 +50,14 @@ struct plan {
     double think_time_s; /* mean time from an answer to the user's next request */
     enum think_time think_time;
     /* The load starts over this time. 0: users start within the time of a request and the think
-     * time, a rate starts at once. */
+     * time; a rate is at its full value from the start. */
     double ramp_s;
-    int64_t repetitions;   /* 1 .. 20, interleaved over the grid */
-    double window_s;       /* the measured window, 1 .. 600 */
-    int64_t requests;      /* > 0: the window ends after this many requests, or at its limit */
-    double ci_width;       /* > 0: extends the window until the throughput is known so precisely */
+    int64_t repetitions; /* 1 .. 20, interleaved over the grid */
+    double window_s;     /* the measured window, 1 .. 600 */
+    int64_t requests;    /* > 0: the window ends after this many requests, or at its limit */
+    /* > 0: extends the window until the 95 % interval of the throughput is within plus or minus
+     * this share. */
+    double ci_width;
     double window_limit_s; /* the limit of an extended window; 0: four times window_s */
     double warmup_limit_s; /* the warm-up ends earlier if two windows agree */
     enum bench_api api;

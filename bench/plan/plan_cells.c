@@ -93,9 +93,9 @@ bool plan_same_cells(const struct plan *a, const struct plan *b)
 
 /* The speed of the assumed server. */
 #define FIRST_TOKEN_S 0.01
-#define USER_OUTPUT_TOKENS_S 100.0
-#define ALL_OUTPUT_TOKENS_S 10000.0
-#define ALL_INPUT_TOKENS_S 100000.0
+#define USER_OUTPUT_TOKENS_PER_S 100.0
+#define ALL_OUTPUT_TOKENS_PER_S 10000.0
+#define ALL_INPUT_TOKENS_PER_S 100000.0
 /* Seconds for the calibrations at the start; and in each cell, for the cold request and for waiting
  * until the server is idle. */
 #define SWEEP_OVERHEAD_S 3.0
@@ -111,12 +111,13 @@ double plan_window_limit_s(const struct plan *plan)
 static double request_rate(const struct plan *plan, const struct cell_plan *cell)
 {
     double input = (double)cell->input_tokens, output = (double)cell->output_tokens;
-    double latency_s = FIRST_TOKEN_S + input / ALL_INPUT_TOKENS_S + output / USER_OUTPUT_TOKENS_S;
+    double latency_s =
+        FIRST_TOKEN_S + input / ALL_INPUT_TOKENS_PER_S + output / USER_OUTPUT_TOKENS_PER_S;
     double rate = (double)cell->concurrency / (latency_s + plan->think_time_s);
 
     if (cell->request_rate > 0)
         return cell->request_rate;
-    return fmin(rate, fmin(ALL_OUTPUT_TOKENS_S / output, ALL_INPUT_TOKENS_S / input));
+    return fmin(rate, fmin(ALL_OUTPUT_TOKENS_PER_S / output, ALL_INPUT_TOKENS_PER_S / input));
 }
 
 /* The window's length at that many requests per second; with ci_width, its limit. */
@@ -142,7 +143,7 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         int64_t in_flight = cells[i].request_rate > 0 ? 0 : cells[i].concurrency; /* at the end */
         int64_t requests = (int64_t)ceil(rate * measured_s) + in_flight;
 
-        if (!plan_search_estimates(plan, i / subjects % plan_levels(plan)))
+        if (!plan_search_includes_level(plan, i / subjects % plan_levels(plan)))
             continue;
         out->cells++;
         out->requests += requests;
@@ -156,5 +157,5 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
         out->assumption, sizeof out->assumption,
         "the warm-up takes its entire limit; no cell is measured again; output %g tokens/s for one "
         "user and %g for all, input %g tokens/s",
-        USER_OUTPUT_TOKENS_S, ALL_OUTPUT_TOKENS_S, ALL_INPUT_TOKENS_S);
+        USER_OUTPUT_TOKENS_PER_S, ALL_OUTPUT_TOKENS_PER_S, ALL_INPUT_TOKENS_PER_S);
 }

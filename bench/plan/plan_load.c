@@ -26,7 +26,7 @@ static CHECKED bool check_closed(const struct plan *plan, struct error *error)
     return plan->rate_count == 0
            || error_set(error, ERROR_INVALID,
                         "'request_rate' is for an open loop: give 'arrival' constant, poisson or "
-                        "gamma, or omit it");
+                        "gamma, or omit request_rate");
 }
 
 bool plan_check_load(const struct plan *plan, struct error *error)

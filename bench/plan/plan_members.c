@@ -18,8 +18,8 @@ struct kind {
 struct member {
     const char *name;
     const struct kind *kind;
-    size_t value;               /* offset in struct plan */
-    size_t count;               /* for a list: offset of the number of its values */
+    size_t value_offset;        /* in struct plan */
+    size_t count_offset;        /* for a list: of the number of its values, in struct plan */
     double low, high;           /* range of a number, or of the length of a text (bytes) or list */
     double item_low, item_high; /* the same for each value of a list */
     const char *const *choices; /* ends with NULL; those of a CHOICE, in the order of its enum */
@@ -32,22 +32,22 @@ struct member {
 
 static void *value_in(const struct member *member, struct plan *plan)
 {
-    return (char *)plan + member->value;
+    return (char *)plan + member->value_offset;
 }
 
 static const void *value_of(const struct member *member, const struct plan *plan)
 {
-    return (const char *)plan + member->value;
+    return (const char *)plan + member->value_offset;
 }
 
 static size_t *count_in(const struct member *member, struct plan *plan)
 {
-    return (size_t *)(void *)((char *)plan + member->count);
+    return (size_t *)(void *)((char *)plan + member->count_offset);
 }
 
 static size_t count_of(const struct member *member, const struct plan *plan)
 {
-    return *(const size_t *)(const void *)((const char *)plan + member->count);
+    return *(const size_t *)(const void *)((const char *)plan + member->count_offset);
 }
 
 /* ---- Single values --------------------------------------------------------------------------- */
@@ -248,9 +248,10 @@ static const struct kind kinds[] = {
     [KIND_TEXTS] = { "a list of texts", JSON_ARRAY, JSON_STRING, read_texts, write_texts },
 };
 
-#define AT(member) .value = offsetof(struct plan, member)
+#define AT(member) .value_offset = offsetof(struct plan, member)
 #define LIST(values, values_count)                                                                 \
-    .value = offsetof(struct plan, values), .count = offsetof(struct plan, values_count)
+    .value_offset = offsetof(struct plan, values),                                                 \
+    .count_offset = offsetof(struct plan, values_count)
 #define PLAN_PARAMETER(name, kind, place, ...) { name, &kinds[KIND_##kind], place, __VA_ARGS__ },
 
 static const struct member members[] = {

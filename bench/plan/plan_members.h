@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a plan as JSON, by the rows of plan_parameters.h. Private to bench/plan. */
+/* The members of a plan as JSON, by the rows of plan_parameters.h. Private to bench/plan/. */
 #pragma once
 
 #include "bench/plan/plan.h"
 
 /* Sets each member to the given value, else to its default; a member with neither keeps its value
- * in *plan. INVALID if a value has the wrong type or is out of range. */
+ * in *plan. INVALID if a value has the wrong type, is out of range, or is not one of the
+ * choices; the members listed before the refused one are then already set. */
 CHECKED bool plan_members_read(const json_t *arguments, struct plan *plan, struct error *error);
 /* Whether the member `name` has its default. */
 bool plan_members_is_default(const struct plan *plan, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help. A
- * file that includes this one first defines PLAN_PARAMETER(name, kind, place, ...), whose further
+/* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help.
+ * Before a file includes this one, it defines PLAN_PARAMETER(name, kind, place, ...), whose further
  * arguments initialize a struct member (plan_members.c) or a struct param (handlers/tool.h):
  * plan_members.c reads, checks and writes plans with this list, and tools that accept a plan have
  * the list among their params. The choices of a CHOICE are in the order of its enum. */
@@ -36,8 +36,8 @@ PLAN_PARAMETER("think_time", CHOICE, AT(think_time), .choices = CHOICES("fixed",
                .initial = "\"fixed\"", .rare = true,
                .help = "fixed: always think_time_s; exponential: think_time_s on average.")
 PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
-               .help = "Seconds over which the users, or the rate, start before the warm-up. 0: "
-                       "users start within a request plus think time, a rate at once.")
+               .help = "Seconds over which users, or the rate, start before the warm-up. 0: "
+                       "users start within a request plus think time; a rate starts full.")
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
                .help = "Prompt lengths, as [128, 1024]; omitted: 512.",
@@ -61,10 +61,9 @@ PLAN_PARAMETER(
     "ci_width", NUMBER, AT(ci_width), .low = 0, .high = 1, .initial = "0", .rare = true,
     .help = "The window is extended until the 95 % interval of output tokens/s is within plus or "
             "minus this share (0.03: 3 %), up to window_limit_s; 0: not required.")
-PLAN_PARAMETER(
-    "window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
-    .rare = true,
-    .help = "Most seconds of a window, once a request has ended; 0: four times window_s.")
+PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
+               .rare = true,
+               .help = "Most seconds of a window in which a request ended; 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
                .help = "Seconds of warm-up per cell, at most (30, or 10 if no load is given); it "
                        "ends earlier when two successive windows agree.")

@@ -13,7 +13,7 @@ bool plan_check_limits(const struct plan *plan, struct error *error)
                      plan->limits.itl_ms > 0 ? "limit_itl_ms" : "limit_tpot_ms");
 }
 
-bool plan_search_estimates(const struct plan *plan, size_t level)
+bool plan_search_includes_level(const struct plan *plan, size_t level)
 {
     return plan->search == SEARCH_FULL
            || level + search_most(plan_levels(plan)) >= plan_levels(plan);

@@ -77,8 +77,9 @@ static CHECKED bool check_dataset(const struct plan *plan, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "prompts of a dataset have its lengths: omit input_distribution");
     if (plan->dataset[0] != '\0' && plan->shared_prefix_tokens > 0)
-        return error_set(error, ERROR_INVALID,
-                         "'shared_prefix_tokens' is for generated prompts: omit it or the dataset");
+        return error_set(
+            error, ERROR_INVALID,
+            "'shared_prefix_tokens' cannot be combined with a dataset: omit one of them");
     return true;
 }
 

@@ -15,20 +15,20 @@
 #define CLIMB_STEP 4
 #define CLIMB_GAIN 1.05 /* tokens/s that grow by a smaller factor have stopped growing */
 /* After this many known levels without a sound one, the search gives up. */
-#define NOTHING_SUCCEEDS 3
+#define LOST_LEVELS_LIMIT 3
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* The most tokens/s that a level can have. Since tokens/s per user never rise with the load, each
  * sound level bounds those above it (Little's law). */
-static double most_tokens(const struct search_view *view, size_t level)
+static double most_tokens_per_s(const struct search_view *view, size_t level)
 {
     double most = INFINITY;
 
     for (size_t i = 0; i < level; i++)
         if (is_sound(view, i))
-            most = fmin(most, tokens(view, i) * (1 + view->levels[i].slack) * load(view, level)
-                                  / load(view, i));
+            most = fmin(most, tokens_per_s(view, i) * (1 + view->levels[i].slack)
+                                  * load(view, level) / load(view, i));
     return most;
 }
 
@@ -83,7 +83,7 @@ static bool ask_ends(const struct search_view *view, struct search_step *out)
 /* If nothing succeeded at the ends, asks for the smallest unknown level. */
 static bool ask_for_any_sound(const struct search_view *view, struct search_step *out)
 {
-    if (out->peak != SEARCH_NONE || count_known(view) >= NOTHING_SUCCEEDS)
+    if (out->peak != SEARCH_NONE || count_known(view) >= LOST_LEVELS_LIMIT)
         return false;
     for (size_t i = 0; i < view->count; i++)
         if (!is_known(view, i))
@@ -114,7 +114,8 @@ static bool is_flat_below(const struct search_view *view, size_t level)
 {
     size_t below = sound_below(view, level);
 
-    return below != SEARCH_NONE && tokens(view, level) <= (1 + SEARCH_NOISE) * tokens(view, below);
+    return below != SEARCH_NONE
+           && tokens_per_s(view, level) <= (1 + SEARCH_NOISE) * tokens_per_s(view, below);
 }
 
 /* Asks for a level between the peak and its sound neighbour, unless the neighbour's tokens/s are
@@ -122,7 +123,7 @@ static bool is_flat_below(const struct search_view *view, size_t level)
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
-    if (tokens(view, neighbour) >= (1 - SEARCH_NOISE) * tokens(view, out->peak))
+    if (tokens_per_s(view, neighbour) >= (1 - SEARCH_NOISE) * tokens_per_s(view, out->peak))
         return false;
     return ask_between(view, low, high, out);
 }
@@ -136,7 +137,7 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
         top--;
     top--;
     lost = known_above(view, top);
-    if (tokens(view, top) >= (1 - SEARCH_NOISE) * tokens(view, peak))
+    if (tokens_per_s(view, top) >= (1 - SEARCH_NOISE) * tokens_per_s(view, peak))
         return lost != SEARCH_NONE && !is_flat_below(view, top)
                && ask_between(view, top, lost, out);
     right = sound_above(view, peak);
@@ -158,16 +159,16 @@ struct bracket {
 
 static struct bracket find_bracket(const struct search_view *view, size_t peak)
 {
-    struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens(view, peak) };
+    struct bracket bracket = { SEARCH_NONE, 0, 0, SEARCH_SHARE * tokens_per_s(view, peak) };
 
     while (!is_sound(view, bracket.high)
-           || tokens(view, bracket.high) < bracket.required_tokens_per_s)
+           || tokens_per_s(view, bracket.high) < bracket.required_tokens_per_s)
         bracket.high++;
     bracket.low = sound_below(view, bracket.high);
     bracket.first = bracket.low == SEARCH_NONE ? 0 : bracket.low + 1;
     while (bracket.first < bracket.high
            && (is_known(view, bracket.first)
-               || most_tokens(view, bracket.first) * (1 + BOUND_MARGIN)
+               || most_tokens_per_s(view, bracket.first) * (1 + BOUND_MARGIN)
                       < bracket.required_tokens_per_s))
         bracket.first++;
     return bracket;
@@ -178,10 +179,10 @@ static struct bracket find_bracket(const struct search_view *view, size_t peak)
 static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
     size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
-    double at_low = load(view, low) / tokens(view, low), growth = 0;
+    double at_low = load(view, low) / tokens_per_s(view, low), growth = 0;
 
     if (before != SEARCH_NONE)
-        growth = fmax(0, (at_low - load(view, before) / tokens(view, before))
+        growth = fmax(0, (at_low - load(view, before) / tokens_per_s(view, before))
                              / (load(view, low) - load(view, before)));
     while (level < bracket->high
            && load(view, level) / (at_low + growth * (load(view, level) - load(view, low)))
@@ -200,7 +201,7 @@ static size_t guess_by_hint(const struct search_view *view, const struct bracket
     struct bracket alone = { .low = 0,
                              .high = earlier->saturation,
                              .required_tokens_per_s =
-                                 SEARCH_SHARE * tokens(&before, earlier->peak) };
+                                 SEARCH_SHARE * tokens_per_s(&before, earlier->peak) };
     size_t distance;
 
     if (earlier->saturation == 0 || !is_sound(&before, 0))
@@ -241,12 +242,12 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
  * without doubt, or the same search was made in an earlier repetition. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
-    double required_tokens_per_s = SEARCH_SHARE * tokens(view, out->peak);
+    double required_tokens_per_s = SEARCH_SHARE * tokens_per_s(view, out->peak);
     size_t top = view->count - 1;
 
     if (is_known(view, top) || (view->hint != NULL && view->hint->same_shape))
         return false;
-    if (tokens(view, out->saturation) < (1 + PEAK_DOUBT) * required_tokens_per_s)
+    if (tokens_per_s(view, out->saturation) < (1 + PEAK_DOUBT) * required_tokens_per_s)
         return ask(out, top);
     for (size_t i = out->saturation + 2; i < top; i++)
         if (is_known(view, i))
@@ -263,7 +264,8 @@ static bool ask_after_saturation(const struct search_view *view, struct search_s
 
     if (view->earlier.saturation != SEARCH_NONE || next >= view->count || is_known(view, next))
         return false;
-    return tokens(view, out->saturation) > STILL_RISING * most_tokens(view, out->saturation)
+    return tokens_per_s(view, out->saturation)
+               > STILL_RISING * most_tokens_per_s(view, out->saturation)
            && ask(out, next);
 }
 

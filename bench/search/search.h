@@ -29,8 +29,9 @@ struct search_level {
     double load; /* users, or requests per second; levels are in ascending order */
     enum level_state state;
     double tokens_per_s; /* only of a sound level */
-    double slo_ratio;    /* of a known level: its largest figure / limit (slo.h); NaN: no limits */
-    double slack;        /* tokens_per_s may be too low by this share, as arrivals are random */
+    double slo_ratio; /* of a known level: its largest figure / limit (base/measure/slo.h); NaN: no
+                         limits */
+    double slack;     /* tokens_per_s may be too low by this share, as arrivals are random */
 };
 
 /* What an earlier search found at the same loads. */

@@ -29,7 +29,7 @@ static double find_knee(const struct search_view *view, const struct search_step
 
     if (alone == SEARCH_NONE)
         return 0;
-    return tokens(view, out->peak) * load(view, alone) / tokens(view, alone);
+    return tokens_per_s(view, out->peak) * load(view, alone) / tokens_per_s(view, alone);
 }
 
 /* Guesses a level between out->limit and out->miss, assuming that the slo_ratio is constant up to

@@ -24,7 +24,7 @@ static inline bool is_sound(const struct search_view *view, size_t level)
     return view->levels[level].state == LEVEL_SOUND;
 }
 
-static inline double tokens(const struct search_view *view, size_t level)
+static inline double tokens_per_s(const struct search_view *view, size_t level)
 {
     return view->levels[level].tokens_per_s;
 }
@@ -78,7 +78,8 @@ static inline size_t find_peak(const struct search_view *view)
     size_t peak = SEARCH_NONE;
 
     for (size_t i = 0; i < view->count; i++)
-        if (is_sound(view, i) && (peak == SEARCH_NONE || tokens(view, i) > tokens(view, peak)))
+        if (is_sound(view, i)
+            && (peak == SEARCH_NONE || tokens_per_s(view, i) > tokens_per_s(view, peak)))
             peak = i;
     return peak;
 }

@@ -13,7 +13,8 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* The server restarted during the last attempt that is allowed: its figures mean nothing. */
+/* The server restarted, or stopped answering, during the last attempt that is allowed: the figures
+ * mean nothing. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -78,8 +79,8 @@ static void mark_missing_metrics(const struct cross_check *cross_check, struct c
              cross_check->gap_s);
 }
 
-void attempt_outcome_evenness(struct sweep_work *work, const struct cross_check *cross_check,
-                              struct cell_result *result)
+void attempt_outcome_judge_evenness(struct sweep_work *work, const struct cross_check *cross_check,
+                                    struct cell_result *result)
 {
     if (result->state != CELL_MEASURED)
         return;

@@ -28,17 +28,17 @@ static json_t *count_or_null(int64_t count)
 }
 
 /* Adds the settings of the load that all cells share. */
-static void add_load(json_t *made, const struct plan *plan)
+static void add_load(json_t *planned, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)
-        json_object_set_new(made, "arrival", json_string(arrival_names[plan->arrival]));
+        json_object_set_new(planned, "arrival", json_string(arrival_names[plan->arrival]));
     if (plan->arrival == ARRIVAL_GAMMA)
-        json_object_set_new(made, "burstiness", json_real(plan->burstiness));
+        json_object_set_new(planned, "burstiness", json_real(plan->burstiness));
     if (plan->think_time_s <= 0)
         return;
-    json_object_set_new(made, "think_time_s", json_real(plan->think_time_s));
+    json_object_set_new(planned, "think_time_s", json_real(plan->think_time_s));
     json_object_set_new(
-        made, "think_time",
+        planned, "think_time",
         json_string(plan->think_time == THINK_EXPONENTIAL ? "exponential" : "fixed"));
 }
 
@@ -74,7 +74,7 @@ static CHECKED bool agrees(const char *what, const char *then, const char *now, 
 {
     return then[0] == '\0' || now[0] == '\0' || strcmp(then, now) == 0
            || error_set(error, ERROR_CONFLICT,
-                        "when the sweep began the deployment's %s was '%.100s', and now it is "
+                        "when the sweep began, the deployment's %s was '%.100s', and now it is "
                         "'%.100s': start a new sweep, or undo this change and call sweep_resume",
                         what, then, now);
 }

@@ -17,7 +17,7 @@
 
 #define STORE_RETRY_MS 1000
 #define SERVER_RETRY_MS 1000
-#define RUNS_CHECKED 100 /* a sweep has at most 20 of one deployment, one per repetition */
+#define RUNS_CHECKED 100 /* a sweep has at most 20 runs of a deployment, one per repetition */
 
 /* ---- Stopping, and the store ----------------------------------------------------------------- */
 
@@ -167,8 +167,8 @@ static CHECKED bool await_servers(struct sweep_work *work, struct error *error)
     return true;
 }
 
-/* A resumed sweep continues only with the model that it began with, because its runs would
- * otherwise mix two models. */
+/* A resumed sweep continues only with the model and the engine that it began with, because its runs
+ * would otherwise mix two. */
 static CHECKED bool check_unchanged(struct sweep_work *work, const struct subject *subject,
                                     struct error *error)
 {
@@ -295,12 +295,12 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
 {
     json_auto_t *outcome = json_pack("{s:s, s:s}", "sweep", work->row.id, "state", state);
 
-    for (enum cell_state of = CELL_PENDING; of < CELL_STATES; of++) {
+    for (enum cell_state counted = CELL_PENDING; counted < CELL_STATES; counted++) {
         json_int_t count = 0;
 
         for (size_t i = 0; i < work->count; i++)
-            count += work->cells[i].state == of;
-        json_object_set_new(outcome, cell_state_name(of), json_integer(count));
+            count += work->cells[i].state == counted;
+        json_object_set_new(outcome, cell_state_name(counted), json_integer(count));
     }
     json_object_set_new(outcome, "seconds", json_real(round(sweep_elapsed_s(work))));
     if (reason[0] != '\0')
@@ -358,12 +358,12 @@ static CHECKED enum job_end end_of_cells(struct sweep_work *work, char **outcome
     return end_sweep(work, JOB_END_COMPLETED, "completed", "", outcome, error);
 }
 
-static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **outcome,
+static CHECKED enum job_end finish(struct sweep_work *work, bool succeeded, char **outcome,
                                    struct error *error)
 {
     enum job_stop stop = job_run_stop(work->run);
 
-    if (done && work->done == work->count && stop != JOB_STOP_LOST)
+    if (succeeded && work->done == work->count && stop != JOB_STOP_LOST)
         return end_of_cells(work, outcome, error);
     switch (stop) {
     case JOB_STOP_CANCEL:
@@ -374,7 +374,7 @@ static CHECKED enum job_end finish(struct sweep_work *work, bool done, char **ou
     case JOB_STOP_NO:
         break;
     }
-    if (done)
+    if (succeeded)
         return end_of_cells(work, outcome, error);
     set_end(work->run, "failed", error->message); /* both the sweep and the job state the reason */
     return JOB_END_FAILED;
@@ -385,13 +385,13 @@ enum job_end sweep_job_run(const struct sweep_job *sweep, struct job_run *run, c
 {
     struct sweep_work *work = memory_zeroed(1, sizeof *work);
     enum job_end end;
-    bool done;
+    bool succeeded;
 
     work->sweep = sweep;
     work->run = run;
     work->begun_ns = clock_monotonic_ns();
-    done = measure_pending(work, error);
-    end = finish(work, done, outcome_json, error);
+    succeeded = measure_pending(work, error);
+    end = finish(work, succeeded, outcome_json, error);
     cell_rows_free(work->cells, work->count);
     sweep_row_finish(&work->row);
     dataset_finish(&work->dataset);

@@ -9,8 +9,8 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/sweeps.h"
 
-/* The functions of other rooms that a sweep needs; handlers/ provides them. Each may be called from
- * the sweep's thread. */
+/* The functions of other rooms that a sweep needs; handlers/ provides them. All are called on the
+ * thread that runs the job. */
 struct sweep_host {
     void *context;
     /* Finds the current address, model and credential of a deployment's revision. */
@@ -22,14 +22,16 @@ struct sweep_host {
                              struct error *error);
     /* The server monitor of an attempt (base/measure/cross_check.h): monitor_begin waits a while
      * for the server to be idle, and watches its metrics until monitor_end, which compares them
-     * with what was sent. Both call `watch` to find out whether to stop. `result` is NULL if the
-     * attempt was interrupted or could not be made. Both members may be NULL. */
+     * with what was sent and frees the monitor. Both call `watch` to find out whether to stop
+     * waiting. `result` is NULL if the attempt was interrupted: then nothing is compared. Free
+     * *out with cross_check_finish. Both members may be NULL. */
     void *(*monitor_begin)(void *context, const struct deployment *deployment,
                            const struct endpoint *endpoint, const struct monitor_watch *watch);
     void (*monitor_end)(void *context, void *monitor, const struct cell_result *result,
                         struct cross_check *out);
     /* Returns what the platform reports about a server that opsbrain deployed, such as image and
-     * machine, as a new reference; NULL for any other server. The member may be NULL. */
+     * machine, as a new reference; NULL for any other server, or if it is not known. The member may
+     * be NULL. */
     json_t *(*platform)(void *context, const struct deployment *deployment);
 };
 

@@ -14,7 +14,7 @@
 #include "bench/sweep/attempt_outcome.h"
 #include "bench/sweep/sweep_private.h"
 
-/* After this many failures in a row, the deployment counts as down. */
+/* After this many failed cells of one deployment in a row, the sweep stops. */
 #define FAILED_CELLS_LIMIT 3
 #define LONGEST_PAUSE_S 10.0 /* before a lost cell is measured again */
 
@@ -50,7 +50,7 @@ static struct subject *subject_of(struct sweep_work *work, const struct cell_row
     return &work->subjects[0];
 }
 
-static bool same_shape(const struct cell_row *a, const struct cell_row *b)
+static bool has_same_lengths_and_deployment(const struct cell_row *a, const struct cell_row *b)
 {
     return a->deployment_id == b->deployment_id && a->input_tokens == b->input_tokens
            && a->output_tokens == b->output_tokens;
@@ -61,7 +61,8 @@ static bool same_shape(const struct cell_row *a, const struct cell_row *b)
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
-        if (work->cells[i - 1].state == state && same_shape(&work->cells[i - 1], work->current))
+        if (work->cells[i - 1].state == state
+            && has_same_lengths_and_deployment(&work->cells[i - 1], work->current))
             return &work->cells[i - 1];
     return NULL;
 }
@@ -89,7 +90,7 @@ static double expected_e2e_s(const struct sweep_work *work)
     for (size_t i = 0; i < work->count; i++) {
         const struct cell_row *cell = &work->cells[i];
 
-        if (cell->state == CELL_MEASURED && same_shape(cell, work->current)
+        if (cell->state == CELL_MEASURED && has_same_lengths_and_deployment(cell, work->current)
             && (nearest == NULL
                 || is_nearer(load_of(work->current), load_of(cell), load_of(nearest))))
             nearest = cell;
@@ -125,20 +126,20 @@ static void *begin_monitor(struct sweep_work *work)
     return host->monitor_begin(host->context, &subject->deployment, &subject->endpoint, &watch);
 }
 
-/* `measured` is false if the attempt was stopped or could not be made: then nothing is compared. */
-static void end_monitor(struct sweep_work *work, void *monitor, bool measured,
+/* `has_result` is false if the attempt was stopped: then nothing is compared. */
+static void end_monitor(struct sweep_work *work, void *monitor, bool has_result,
                         struct cell_result *result, struct cross_check *cross_check)
 {
     const struct sweep_host *host = work->sweep->host;
 
     if (host->monitor_end == NULL)
         return;
-    host->monitor_end(host->context, monitor, measured ? result : NULL, cross_check);
+    host->monitor_end(host->context, monitor, has_result ? result : NULL, cross_check);
     result->witness_json = cross_check->json;
     result->series = cross_check->series;
     result->series_length = cross_check->series_length;
     result->series_scrapes = cross_check->series_scrapes;
-    if (measured)
+    if (has_result)
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
@@ -209,7 +210,7 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
                  || work->lost[0] != '\0',
         .shards = work->sweep->shards,
         .ceiling_chunks_s = work->ceiling.chunks_per_s,
-        .stagger_s = expected_e2e_s(work),
+        .expected_e2e_s = expected_e2e_s(work),
         .reuse = &subject->reuse,
         .stopped = cell_is_stopped,
         .context = work,
@@ -219,12 +220,12 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
 
     end_monitor(work, monitor, done, out, cross_check);
     if (done)
-        attempt_outcome_evenness(work, cross_check, out);
+        attempt_outcome_judge_evenness(work, cross_check, out);
     return done;
 }
 
-/* If the server refuses requests of these lengths, it refuses them at any load: copies the result
- * of an infeasible cell. */
+/* Requests that are infeasible because of their lengths are so at any load: copies the result of an
+ * infeasible cell of the same deployment and lengths. Returns false if there is none. */
 static bool copy_infeasible(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);

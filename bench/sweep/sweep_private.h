@@ -45,12 +45,14 @@ struct sweep_work {
     /* How an attempt at the current cell failed, if the cell is measured again because of
      * sweep_search_doubts; "": it is not. */
     char lost[160];
-    char stopped[320]; /* why the sweep stops early; "": it does not */
-    bool ends_failed;  /* it stops for a reason other than its time limit, so its job fails */
+    /* Why the sweep itself ends early; "": it does not. For a cancellation or a shutdown, see
+     * job_run_stop. */
+    char stopped[320];
+    bool ends_failed; /* cells failed, or the model changed: the job ends as failed */
 };
 
 /* Measures or infers all pending cells, until the job should stop or work->stopped is set. Returns
- * false if an attempt could not be made, or a result could not be stored. */
+ * false if an attempt could not be made, or something could not be stored. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
 /* Returns the cell to measure next in *next; NULL if none is left. Marks the cells that an adaptive
  * search need not measure as inferred. Returns false if that could not be stored. */
@@ -59,18 +61,20 @@ CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
 /* Whether an attempt at the current cell should be repeated, because a search would infer from it
  * that the load is too high, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
-/* Reports, as the job's progress, what the current cell is doing; it began elapsed_s ago. */
+/* Reports, as the job's progress, what the current attempt is doing. Its load began elapsed_s ago
+ * (0 while the server monitor waits). The same text is reported at most once a second. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
-/* Appends "; 40 s left", if the current cell began elapsed_s ago; nothing before the first measured
- * cell, or if less than half a second is left. */
+/* Appends the sweep's remaining time, such as "; 40 s left", estimated for a current attempt that
+ * has taken elapsed_s so far. Appends nothing until this run of the job has measured a cell, or if
+ * less than half a second is left. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
 /* Updates subject->endpoint. To be called before each cell, because credentials expire. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Whether the job should stop. `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
 /* To be called after the store refused a write (for example because the disk is full): waits a
- * moment before the write is repeated. Returns false if the claim is lost, or the job should
- * stop. */
+ * moment before the write is repeated. Returns false if the error is CONFLICT (usually: the claim
+ * is lost), which no repetition mends, or if the job should stop. */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
-/* Seconds since the servers answered; before that, since the job began. */
+/* Seconds since the servers answered; before that, since this run of the job began. */
 double sweep_elapsed_s(const struct sweep_work *work);

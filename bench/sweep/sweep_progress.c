@@ -8,8 +8,8 @@
 #include "base/core/clock.h"
 #include "base/core/text.h"
 
-#define MESSAGE_EVERY_NS 1000000000
-#define LEFT_LEAST_S 0.5 /* less is not reported */
+#define MESSAGE_EVERY_NS 1000000000 /* the same text is not reported again sooner */
+#define LEFT_LEAST_S 0.5            /* less is not reported */
 /* First guesses: the share of the cells that an adaptive search measures, and the time for a cell's
  * probe and drain. */
 #define SEARCH_FIRST_SHARE 0.25
@@ -31,7 +31,9 @@ static size_t count_inferred(const struct sweep_work *work)
     return count;
 }
 
-/* How many cells after the current one will be measured, if their share stays as it was so far. */
+/* How many of the cells after the current one will probably be measured. An adaptive search infers
+ * the rest: the same share as of the cells done so far, or 1 - SEARCH_FIRST_SHARE before it has
+ * inferred any. */
 static double expected_cells(const struct sweep_work *work)
 {
     double left = (double)(work->count - work->done) - 1, inferred = (double)count_inferred(work);

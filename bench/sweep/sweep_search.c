@@ -138,8 +138,8 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* Reads the earlier group that shows most about this cell's group. Returns false if none can be
- * used. */
+/* Reads the earlier group that shows most about this cell's group. Returns false if there is none,
+ * or if that group is not usable. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -179,8 +179,9 @@ static bool is_infeasible(const struct group *group)
     return false;
 }
 
-/* If the server refuses requests of a length, it refuses them at any load: returns the group's
- * pending cells one by one, which are then marked infeasible without being measured. */
+/* Requests that are infeasible because of their lengths are so at any load: returns a pending cell
+ * of a group with an infeasible one, to be marked infeasible without being measured. NULL if no
+ * cell of the group is infeasible, or none is pending. */
 static struct cell_row *next_of_infeasible(const struct group *group)
 {
     for (size_t i = 0; is_infeasible(group) && i < group->count; i++)
@@ -219,21 +220,22 @@ static struct cell_row *first_of_level(const struct shape *shape, size_t level)
     return first;
 }
 
-static bool is_measured(const struct group *group, size_t level)
+/* Whether the level was measured, or failed; not if its lengths are infeasible. */
+static bool was_tried(const struct group *group, size_t level)
 {
     return group->levels[level].state != LEVEL_UNKNOWN
            && group->cells[level]->state != CELL_INFEASIBLE;
 }
 
-/* Returns a pending cell of a level that has been measured in another group: a level is measured in
- * all groups or in none. */
+/* Returns a pending cell of a level that was tried in another group: a level is tried in all groups
+ * or in none. NULL if there is no such cell. */
 static struct cell_row *next_of_other_group(const struct shape *shape)
 {
     struct cell_row *next = NULL;
 
     for (size_t i = 0; i < shape->count && next == NULL; i++)
         for (size_t level = 0; level < shape->groups[i].count && next == NULL; level++)
-            if (is_measured(&shape->groups[i], level))
+            if (was_tried(&shape->groups[i], level))
                 next = first_of_level(shape, level);
     return next;
 }

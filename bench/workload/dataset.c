@@ -88,8 +88,10 @@ static bool is_valid(const struct dataset *dataset)
 
 bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct error *error)
 {
-    const size_t header = (1 + HEADER_WORDS) * WORD_BYTES, row = (size_t)ROW_WORDS * WORD_BYTES;
-    size_t limit = header + DATASET_ROWS_MAX * row + DATASET_LIMIT_BYTES, size, texts;
+    const size_t header_bytes = (1 + HEADER_WORDS) * WORD_BYTES;
+    const size_t row_bytes = (size_t)ROW_WORDS * WORD_BYTES;
+    size_t limit = header_bytes + DATASET_ROWS_MAX * row_bytes + DATASET_LIMIT_BYTES;
+    size_t size, texts_bytes;
     FREE_AUTO void *restored = NULL;
     const char *bytes;
 
@@ -97,32 +99,34 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
     if (!compress_restore(data, length, limit, &restored, &size, error))
         return false;
     bytes = restored;
-    if (size < header || memcmp(bytes, MAGIC, WORD_BYTES) != 0)
+    if (size < header_bytes || memcmp(bytes, MAGIC, WORD_BYTES) != 0)
         return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
     out->kind = read_word(bytes, 1) == DATASET_LENGTHS ? DATASET_LENGTHS : DATASET_PROMPTS;
     out->count = read_word(bytes, 2);
-    texts = read_word(bytes, 3);
+    texts_bytes = read_word(bytes, 3);
     out->skipped = read_word(bytes, 4);
-    if (out->count > DATASET_ROWS_MAX || size != header + out->count * row + texts) {
+    if (out->count > DATASET_ROWS_MAX
+        || size != header_bytes + out->count * row_bytes + texts_bytes) {
         out->count = 0;
         return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
     }
-    read_rows(bytes + header, out);
-    text_add_bytes(&out->texts, bytes + header + out->count * row, texts);
+    read_rows(bytes + header_bytes, out);
+    text_add_bytes(&out->texts, bytes + header_bytes + out->count * row_bytes, texts_bytes);
     if (is_valid(out))
         return true;
     dataset_finish(out);
-    return error_set(error, ERROR_INVALID,
-                     "the stored dataset is damaged: it has no rows, or one points outside of it");
+    return error_set(
+        error, ERROR_INVALID,
+        "the stored dataset is damaged: it has no rows, or a row points outside the texts");
 }
 
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE])
 {
-    struct dataset sent = *dataset;
+    struct dataset without_skipped = *dataset;
     TEXT_AUTO bytes = { 0 };
 
-    sent.skipped = 0;
-    write_uncompressed(&sent, &bytes);
+    without_skipped.skipped = 0;
+    write_uncompressed(&without_skipped, &bytes);
     digest_sha256_text(bytes.data, bytes.length, out);
 }
 

@@ -21,7 +21,7 @@ struct dataset_row {
     uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is no prompt */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
-    uint32_t output_bytes;   /* bytes of the recorded answer; 0: there is none */
+    uint32_t output_bytes;   /* of the recorded answer, escaped as in JSON; 0: there is none */
 };
 
 struct dataset {
@@ -55,8 +55,8 @@ CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
 #define DATASET_TOKENS_PER_BYTE 0.25 /* in English, roughly */
-/* The tokens of a row's prompt, or answer; if the row only has its text or the text's length,
- * estimated from the bytes. -1: not known. */
+/* The tokens of a row's prompt, and those of its answer: as the row states them, else estimated
+ * from the number of bytes; -1 if the row has neither. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
 

@@ -166,7 +166,7 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The user's turns before the model's first turn are the prompt; the model's turn is the answer. */
+/* The user's turns before the model's first turn are the prompt; that turn is the answer. */
 static bool read_turns(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token = json_scan_next(scan);

@@ -272,7 +272,7 @@ bool probe_request_shape(const struct asker *asker, const struct workload *workl
         return false;
     *out = (struct stream_shape){ .chunks = call.chunks,
                                   .tokens = call.tokens,
-                                  .reports_chunks = call.reported_chunks == call.chunks };
+                                  .reports_chunk_tokens = call.reported_chunks == call.chunks };
     return true;
 }
 

@@ -15,8 +15,8 @@ struct asker {
 };
 
 /* POSTs JSON to `path`; *response, the error and the return value are those of outbound_perform.
- * After a 429 or 503 with Retry-After, all functions of this file wait and retry, if their waits
- * take at most two minutes together. */
+ * After a 429 or 503 with Retry-After, each function of this file waits and retries, as long as the
+ * waits of one call take at most two minutes together. */
 CHECKED bool probe_request_post(const struct asker *asker, const char *path,
                                 const struct text *body, struct outbound_response *response,
                                 struct error *error);
@@ -30,15 +30,17 @@ CHECKED bool probe_request_count(const struct asker *asker, const struct workloa
                                  struct error *error);
 
 /* Requests a streamed answer of two tokens to a prompt of a few pieces, with all of the workload's
- * fields. *reports_usage: the answer contained token counts. */
+ * fields. *reports_usage: the answer contained token counts. *status, here and in the functions
+ * below, is that of probe_request_count. They also return false if the answer is not a stream,
+ * contains an error, or falls silent. */
 CHECKED bool probe_request_stream(const struct asker *asker, const struct workload *workload,
                                   bool *reports_usage, long *status, struct error *error);
 
 /* How a server divides its answers into chunks. */
 struct stream_shape {
-    int64_t chunks;      /* chunks with output */
-    int64_t tokens;      /* by usage; -1: not reported */
-    bool reports_chunks; /* each chunk reported its tokens */
+    int64_t chunks;            /* chunks with output */
+    int64_t tokens;            /* by usage; -1: not reported */
+    bool reports_chunk_tokens; /* each chunk reported its tokens */
 };
 /* Requests a short stream, and reports how the server divided it. */
 CHECKED bool probe_request_shape(const struct asker *asker, const struct workload *workload,

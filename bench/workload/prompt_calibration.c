@@ -12,7 +12,7 @@
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
 #define FEWEST_PER_WORD 0.1 /* tokens of a word, on average; real tokenizers have one or more */
-#define FEWEST_WORDS 16     /* even so few make more different heads than are ever sent */
+#define FEWEST_WORDS 16 /* even 16 make more different beginnings of prompts than are ever sent */
 #define LETTERS 26
 #define SMALLEST_GROUP 8   /* a group of so many words, or fewer, is not divided */
 #define QUESTIONS_LIMIT 32 /* groups whose tokens the server counts, at most */
@@ -75,7 +75,7 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 /* A search for the words that are one token each, by the server's counts of groups of words. */
 struct word_search {
     const struct asker *asker;
-    struct workload *workload;            /* with all words as pieces */
+    struct workload *workload;            /* its pieces are the words that are searched */
     size_t good[WORDS_COUNT], good_count; /* indices of the words of one token */
     int questions;
 };
@@ -204,7 +204,8 @@ static CHECKED bool choose_words(const struct asker *asker, struct workload *wor
     return true;
 }
 
-/* Counts the tokens of all words together; of fewer if the context is too small for that. */
+/* Makes all words the workload's pieces, or fewer if the server refuses so long a prompt, and
+ * counts the tokens of a prompt of them. */
 static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
                                 int64_t *tokens, struct error *error)
 {
@@ -220,8 +221,9 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
     return false;
 }
 
-/* Finds words whose number of tokens is known, if the server reports it. Every prompt of words
- * begins with the word "a", which is a part of the overhead, like the chat template. */
+/* Finds words or letters whose number of tokens is known, at least on average. If the server
+ * reports no counts, takes each word for one token. Every prompt of words begins with the word "a",
+ * which is a part of the overhead, like the chat template. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -342,14 +344,14 @@ static CHECKED bool learn_chunks(const struct asker *asker, struct workload *wor
         return true;
     if (!probe_request_shape(asker, workload, &shape, &status, error))
         return error->kind != ERROR_CANCELLED;
-    if (shape.reports_chunks)
+    if (shape.reports_chunk_tokens)
         return true;
     workload->fields |= FIELD_CHUNK_USAGE;
-    shape.reports_chunks = false;
+    shape.reports_chunk_tokens = false;
     if (!probe_request_shape(asker, workload, &shape, &status, error)
         && error->kind == ERROR_CANCELLED)
         return false;
-    if (!shape.reports_chunks)
+    if (!shape.reports_chunk_tokens)
         workload->fields &= ~(unsigned)FIELD_CHUNK_USAGE;
     return true;
 }

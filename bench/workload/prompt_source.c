@@ -12,8 +12,10 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-#define LONGEST_INPUT 2000000 /* tokens of a drawn prompt, if the context is not known */
-/* A prompt's body begins at a random one of this many pieces at the beginning of the arena. */
+/* Without a dataset, the drawn lengths must fit this context if the real one is not known. */
+#define ASSUMED_CONTEXT_TOKENS 2000000
+/* A generated prompt's body begins at a random one of this many pieces at the beginning of the
+ * arena. */
 #define ARENA_SLACK 4096
 
 /* The parts of a request, in order. */
@@ -38,19 +40,19 @@ struct prompt_source {
     uint32_t *offsets;    /* offset of each piece in the arena, and of the end of the last one */
     struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_offsets; /* offset of each prefix, and of the end of the last one */
-    int64_t pools;            /* how many prefixes there are */
+    int64_t pools;            /* how many prefixes there are; without any: one, empty */
     int64_t prefix_pieces, prefix_tokens; /* of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
     struct workload_room room;
-    int64_t shortest;       /* tokens of the shortest prompt */
+    int64_t shortest;       /* tokens of the shortest possible generated prompt */
     int64_t context_tokens; /* 0: not known */
-    bool may_stop;
+    bool may_stop;          /* answers may be shorter than planned */
     const struct dataset *dataset;
     uint32_t *usable; /* rows of the dataset, in the order of sending */
     size_t usable_count;
     bool dataset_sent, unique;
-    char specification[DIGEST_TEXT_SIZE]; /* digest of plan_workload_specification */
+    char specification_digest[DIGEST_TEXT_SIZE]; /* of plan_workload_specification */
 };
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
@@ -84,7 +86,7 @@ static CHECKED bool set_prefix_length(struct prompt_source *prompts, const struc
     const struct workload *workload = prompts->workload;
     int64_t count;
 
-    if (!workload_count(workload, prompts->input.mean, &count, error))
+    if (!workload_count_pieces(workload, prompts->input.mean, &count, error))
         return false;
     prompts->prefix_tokens = plan->shared_prefix_tokens;
     prompts->prefix_pieces =
@@ -106,7 +108,7 @@ static bool is_text(const struct prompt_source *prompts)
 }
 
 /* Gets the tokens of a row's prompt and of its answer, estimated where only a text is known. Unless
- * the dataset gives the lengths of answers, *output is the plan's mean. */
+ * the plan takes the lengths of answers from the dataset, *output is the plan's mean. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
@@ -192,7 +194,7 @@ static const char *random_piece(const struct workload *workload, struct generato
 static int64_t longest_input(const struct prompt_source *prompts)
 {
     int64_t longest = lengths_longest(&prompts->input);
-    int64_t limit = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
+    int64_t limit = prompts->context_tokens > 0 ? prompts->context_tokens : ASSUMED_CONTEXT_TOKENS;
 
     if (prompts->dataset != NULL)
         return longest_of_dataset(prompts);
@@ -269,7 +271,7 @@ bool prompt_source_create(const struct prompt_source_order *order, struct prompt
         prompt_source_destroy(prompts);
         return false;
     }
-    digest_specification(plan, prompts->specification);
+    digest_specification(plan, prompts->specification_digest);
     workload_open(order->workload, order->model, true, &prompts->opening);
     prompts->lead =
         is_text(prompts) ? workload_text_lead(order->workload) : workload_lead(order->workload);
@@ -298,23 +300,24 @@ void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_T
 {
     json_auto_t *specification = workload_specification(prompts->workload);
     FREE_AUTO char *written = json_write_canonical(specification);
-    char arena[DIGEST_TEXT_SIZE];
+    char arena_digest[DIGEST_TEXT_SIZE];
     TEXT_AUTO all = { 0 };
 
-    digest_sha256_text(prompts->arena.data, prompts->arena.length, arena);
+    digest_sha256_text(prompts->arena.data, prompts->arena.length, arena_digest);
     text_addf(&all, "%s\n%s\n%ld input tokens, %ld output tokens\n%s", written,
-              prompts->specification, prompts->input.mean, prompts->output.mean, arena);
+              prompts->specification_digest, prompts->input.mean, prompts->output.mean,
+              arena_digest);
     digest_sha256_text(all.data, all.length, out);
 }
 
 /* ---- One prompt ------------------------------------------------------------------------------ */
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high, bool *was_cut)
+static int64_t clamp(int64_t value, int64_t low, int64_t high, bool *changed)
 {
     int64_t clamped = value > high ? high : value;
 
     clamped = clamped < low ? low : clamped;
-    *was_cut |= clamped != value;
+    *changed |= clamped != value;
     return clamped;
 }
 
@@ -323,7 +326,8 @@ static const struct dataset_row *row_of(const struct prompt_source *prompts, uin
     return &prompts->dataset->rows[prompts->usable[index % prompts->usable_count]];
 }
 
-/* Sets the lengths that the dataset has. A drawn answer length is shortened to fit the context. */
+/* Sets the lengths that come from the dataset, and `repeated`. A drawn answer length is shortened
+ * to fit the context. */
 static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t index,
                                 struct wanted *out)
 {
@@ -343,7 +347,8 @@ static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t in
 /* The lengths do not depend on the nonce. */
 static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
-    int64_t context = prompts->context_tokens > 0 ? prompts->context_tokens : LONGEST_INPUT;
+    int64_t context =
+        prompts->context_tokens > 0 ? prompts->context_tokens : ASSUMED_CONTEXT_TOKENS;
     struct generator generator;
 
     generator_init(&generator, random_mix(random_mix(prompts->seed, PURPOSE_LENGTHS), index));
@@ -416,7 +421,7 @@ static void write_pieces(const struct prompt_source *prompts, uint64_t index,
     int64_t unshared, head; /* pieces after the prefix, and those of them in the head */
     struct error unused;    /* the lengths were checked before */
 
-    if (!workload_count(prompts->workload, out->wanted.input_tokens, &unshared, &unused))
+    if (!workload_count_pieces(prompts->workload, out->wanted.input_tokens, &unshared, &unused))
         unshared = 0;
     unshared = unshared > prompts->prefix_pieces ? unshared - prompts->prefix_pieces : 1;
     head = unshared < PROMPT_HEAD_PIECES ? unshared : PROMPT_HEAD_PIECES;

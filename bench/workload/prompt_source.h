@@ -5,9 +5,9 @@
  * before the head.
  *
  * Request `index` has the same lengths in every attempt and repetition and on every server: they
- * are drawn from the plan's seed alone and must fit the strictest of the compared servers, so that
- * all servers have the same work. Heads and prefixes are derived from the attempt's nonce, so that
- * no attempt sends the generated prompts of an earlier one. */
+ * depend only on the plan, on its dataset, and on the strictest limits of the compared servers, so
+ * that all servers have the same work. Heads and prefixes are derived from the attempt's nonce, so
+ * that no attempt sends the generated prompts of an earlier one. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -50,7 +50,7 @@ struct wanted {
     int64_t output_tokens;
     int64_t shared_tokens; /* tokens of the prefix that other prompts share */
     bool may_stop;         /* the answer may be shorter */
-    bool repeated;         /* the same prompt may have been sent before */
+    bool repeated;         /* this row of a dataset may have been sent before */
     bool cut;              /* a drawn length was changed: too long for the context, or too short */
 };
 

@@ -165,8 +165,8 @@ void workload_room_widen(struct workload_room *room, const struct workload *work
         room->shortest_tokens = shortest;
 }
 
-bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
-                    struct error *error)
+bool workload_count_pieces(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
+                           struct error *error)
 {
     double room = (double)(input_tokens - workload->overhead_tokens);
     int64_t count = llround(room / workload->tokens_per_piece);

@@ -64,8 +64,8 @@ struct workload_room {
 void workload_room_widen(struct workload_room *room, const struct workload *workload);
 /* Computes how many pieces a prompt of this many tokens has. INVALID if the server's own tokens
  * leave no room for a piece. */
-CHECKED bool workload_count(const struct workload *workload, int64_t input_tokens, int64_t *pieces,
-                            struct error *error);
+CHECKED bool workload_count_pieces(const struct workload *workload, int64_t input_tokens,
+                                   int64_t *pieces, struct error *error);
 
 /* The parts of a request's JSON, in this order: workload_open, workload_limits, workload_lead, the
  * pieces, workload_close. Each piece has a workload_separator before it, except for the first token

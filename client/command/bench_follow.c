@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a running sweep: a row for each cell that has ended, except inferred ones, and below them
- * the cell that is being measured. */
+/* Shows a sweep until it is over: a row for each cell that has ended, except inferred ones, and
+ * below them the cell that is being measured. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 struct follow {
     struct bench *bench;
     struct interrupt interrupt;
-    json_t *shown;         /* positions of the cells that have ended; each is shown once */
+    json_t *shown;         /* positions of the cells that show_cell has handled */
     double done;           /* the job's progress at the latest answer; -1: no answer yet */
     bool bar_shown;        /* the bar is shown on standard error */
     bool headed;           /* the headings are written */
@@ -163,8 +163,8 @@ static bool lacks_figures(const char *state)
            || strcmp(state, "pending") == 0;
 }
 
-/* Shows a cell once, when it has ended; inferred cells are not shown. With --json, cells are only
- * counted. */
+/* Handles a cell once, when it has ended: counts it if it lacks figures, and, without --json, shows
+ * it. Inferred cells are left out. */
 static void show_cell(struct follow *follow, const json_t *cell)
 {
     const char *state = json_get_text(cell, "state", "");
@@ -302,7 +302,7 @@ static CHECKED bool may_try_again(struct follow *follow, const struct error *err
     return ++follow->failed_polls <= FAILED_POLLS_MAX;
 }
 
-/* Asks the server once. *over: the sweep is over. */
+/* Reads and shows the progress once. *over: the sweep is over; *status is then the exit status. */
 static CHECKED bool poll_sweep(struct follow *follow, bool *over, int *status, struct error *error)
 {
     json_auto_t *answer = NULL;

@@ -125,7 +125,7 @@ static CHECKED bool find_registered(struct bench *bench, const char *url, json_t
     return true;
 }
 
-#define NAME_BASE 59 /* leaves room for a number */
+#define NAME_BASE_MAX 59 /* characters; leaves room for "-999" */
 
 /* "127.0.0.1-8000"; "127.0.0.1-8000-2" if another address has that name. */
 static void make_name(const char *url, const json_t *names, char out[64])
@@ -134,7 +134,7 @@ static void make_name(const char *url, const json_t *names, char out[64])
     size_t length = 0;
 
     authority = authority == NULL ? url : authority + 3;
-    for (; *authority != '\0' && *authority != '/' && length < NAME_BASE; authority++)
+    for (; *authority != '\0' && *authority != '/' && length < NAME_BASE_MAX; authority++)
         if (isalnum((unsigned char)*authority) || *authority == '.')
             out[length++] = *authority;
         else if (length > 0 && *authority != ']')

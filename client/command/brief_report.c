@@ -47,7 +47,7 @@ static bool is_matrix(const char *heading)
 }
 
 /* Whether a section is omitted. Counts the matrices. The takeaways repeat the peak with its
- * throughput and, in a report with one table instead of matrices, also the saturation. */
+ * requests/s and, in a report with one table instead of matrices, also the saturation. */
 static bool is_omitted(struct brief *brief, const char *heading)
 {
     static const char *const details[] = { "### Throughput, requests/s\n", "### Peak\n",

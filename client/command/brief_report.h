@@ -5,6 +5,6 @@
 #include "base/core/text.h"
 
 /* Adds the report (Markdown) to `out`, without the sections that say what was measured and how, or
- * repeat the takeaways, and with only the first matrices of each output length. A line names the
- * omitted parts. */
+ * repeat the takeaways, without the matrix of requests/s, and with only the first few of the
+ * other matrices of each output length. If anything is omitted, a line names it. */
 void brief_report_add(const char *report, struct text *out);

@@ -168,13 +168,13 @@ static void add_param_headers(const json_t *tool, const json_t *arguments, struc
                         property) {
         const char *header = json_get_text(property, "x-mcp-header", NULL);
         const json_t *value = json_object_get(arguments, name);
-        TEXT_AUTO full = { 0 }, written = { 0 };
+        TEXT_AUTO header_name = { 0 }, written = { 0 };
 
         if (header == NULL || value == NULL || count == PARAM_HEADERS_MAX)
             continue;
-        text_addf(&full, "Mcp-Param-%s", header);
+        text_addf(&header_name, "Mcp-Param-%s", header);
         write_value(value, &written);
-        remote_add_header(&out->texts[count], text_string(&full), text_string(&written));
+        remote_add_header(&out->texts[count], text_string(&header_name), text_string(&written));
         out->list[count] = text_string(&out->texts[count]);
         count++;
     }

@@ -30,7 +30,7 @@ struct client {
     bool all;                    /* a report is shown in full, also on a terminal */
     bool in_progress;            /* standard error shows a line of progress */
     char called[TOOL_NAME_SIZE]; /* the latest tool: a refusal may name its parameters; "": none */
-    json_t *tools;               /* the server's list; NULL: not requested yet */
+    json_t *tools;               /* the server's list; NULL: not received yet */
 };
 
 /* Finds out which server to call, without calling it. Free with client_finish. */

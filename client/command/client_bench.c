@@ -329,9 +329,9 @@ int client_bench(const struct bench_host *host, int argc, char *const *argv)
     display_width_begin();
     if (!client_open(&bench.client, &error)
         || !carry_out(&bench, argc - 1, argv + 1, &status, &error)) {
-        int failed = client_fail(&bench.client, &error);
+        int failure_status = client_fail(&bench.client, &error);
 
-        status = status == STATUS_USAGE ? STATUS_USAGE : failed;
+        status = status == STATUS_USAGE ? STATUS_USAGE : failure_status;
     }
     if (bench.server != NULL)
         host->stop(bench.server);

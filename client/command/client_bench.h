@@ -4,7 +4,7 @@
 
 #include "client/command/client.h"
 
-/* How the program finds or starts a server if none is named. */
+/* How bench finds the server that has a data folder open, or starts one. */
 struct bench_host {
     /* Finds the server that has the data folder open; url[0] == '\0': no server has. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
@@ -18,18 +18,18 @@ struct bench {
     const struct bench_host *host;
     struct client client;
     const char *data, *output, *plan_digest; /* flags; NULL: not given */
-    bool yes, by_url;    /* by_url: the address of a model server is given, not its name */
+    bool yes, by_url;    /* by_url: the command names the URL of a model server */
     void *server;        /* started here; NULL: none */
-    char deployment[64]; /* found or registered for the URL; "": no URL is given */
+    char deployment[64]; /* found or registered for the URL; "": not yet, or no URL is given */
     bool registered;     /* this command registered the deployment */
     char sweep[64];
     char folder[512]; /* of the server that was started here */
 };
 
+/* Carries out the command; argv[0] is "bench". Returns the exit status. */
 int client_bench(const struct bench_host *host, int argc, char *const *argv);
 
-/* Connects to the server that has the data folder open, or to one that it starts in this process.
- */
+/* Chooses the server that has the data folder open; if none has, starts one in this process. */
 CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
 /* Finds or starts a server that can measure the model server at `url`, and finds or registers the
  * deployment with this address. */

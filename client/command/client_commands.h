@@ -18,7 +18,8 @@ int client_complete(int argc, char *const *argv); /* called by the scripts of cl
  */
 int client_word(int argc, char *const *argv);
 
-/* Commands that are not tools; ends with NULL. */
+/* The commands that people type and that are neither tools nor rows of tool_words; ends with
+ * NULL. */
 extern const char *const client_fixed_commands[];
 
 /* The help of commands that are not tools. */
@@ -27,7 +28,7 @@ CHECKED bool client_watch_help(struct text *out, struct error *error);
 CHECKED bool client_login_help(struct text *out, struct error *error);
 CHECKED bool client_call_help(struct text *out, struct error *error);
 CHECKED bool client_completion_help(struct text *out, struct error *error);
-/* Whether --help or -h follows the command's name. */
+/* Whether --help or -h is among the words after the command's name, before any "--". */
 bool client_asks_for_help(int argc, char *const *argv);
 /* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);

@@ -209,7 +209,7 @@ void client_help_overview(struct text *out)
     text_add(out,
              "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
              "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists all\n"
-             "  login [URL], logout [URL]         Store a key, typed without being shown\n"
+             "  login [URL], logout [URL]         Store a server and its key; delete the key\n"
              "  completion bash|zsh|fish          Completion of commands, for a shell to source\n\n"
              "Each takes --help, and --json where it shows an answer.\n\n");
     text_add(out, client_statuses);

@@ -106,12 +106,13 @@ static CHECKED bool sign_out(struct client *client, struct error *error)
 bool client_login_help(struct text *out, struct error *error)
 {
     (void)error;
-    text_add(out, "  opsbrain login [URL]\n"
-                  "      Asks for the key of a server without showing it, or reads it from "
-                  "standard input, and stores the URL and the key if the server accepts the key. "
-                  "Commands then call that server. An empty key deletes the stored one.\n"
-                  "  opsbrain logout [URL]\n"
-                  "      Deletes the key that is stored for a server.\n\n");
+    text_add(out,
+             "  opsbrain login [URL]\n"
+             "      Asks for the key of a server without showing it, or reads it from "
+             "standard input, and stores the URL and the key if the server accepts the key. "
+             "Commands then call that server. An empty key, if accepted, deletes the stored one.\n"
+             "  opsbrain logout [URL]\n"
+             "      Deletes the key that is stored for a server.\n\n");
     text_add(out, client_statuses);
     return true;
 }
@@ -125,7 +126,7 @@ static int carry_out(int argc, char *const *argv,
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
-    /* the stored file may be invalid, and is about to be replaced */
+    /* a wrong default address does not matter if another is given; choose_server reads again */
     error_ignore(client_open(&client, &error));
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);

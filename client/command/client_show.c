@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a tool's answer: as text or JSON or, in a pipe, as the file or picture that it contains. */
+/* Shows a tool's answer: as text, as JSON, as the picture that it contains or the file that it
+ * names. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static void add_texts(const struct client *client, const json_t *result, struct 
     }
 }
 
-static CHECKED bool finish(const struct text *text, struct error *error)
+static CHECKED bool write_out(const struct text *text, struct error *error)
 {
     return client_write(text)
            || error_set(error, ERROR_INTERNAL, "the answer cannot be written to standard output");
@@ -76,11 +77,11 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
     if (!client->out.is_terminal) {
         if (!base64_decode(&text, data, strlen(data)))
             return error_set(error, ERROR_UPSTREAM, "the server's picture is not base64");
-        return finish(&text, error);
+        return write_out(&text, error);
     }
     add_texts(client, result, &text);
     text_add(&text, "To write the picture to a file, redirect the output: ... >chart.png\n");
-    return finish(&text, error);
+    return write_out(&text, error);
 }
 
 /* The file that an answer names may be longer than the text in the answer. */
@@ -124,9 +125,9 @@ static CHECKED bool show_file(struct client *client, const json_t *result, struc
     if (!client_read_file(client, result, &file, error))
         return false;
     if (!client->out.is_terminal)
-        return finish(&file, error);
+        return write_out(&file, error);
     text_add_printable(&clean, text_string(&file), file.length, SIZE_MAX / 2);
-    return finish(&clean, error);
+    return write_out(&clean, error);
 }
 
 /* An answer about a file names the resource that has the whole file. */
@@ -143,12 +144,12 @@ bool client_show(struct client *client, const json_t *result, struct error *erro
 
     if (client->json) {
         readable_add_json(structured != NULL ? structured : result, READABLE_INDENT, &text);
-        return finish(&text, error);
+        return write_out(&text, error);
     }
     if (image != NULL)
         return show_image(client, result, image, error);
     if (is_file(structured))
         return show_file(client, result, error);
     add_texts(client, result, &text);
-    return finish(&text, error);
+    return write_out(&text, error);
 }

@@ -46,7 +46,8 @@ static void add_argument(struct text *url, const char *name, const json_t *value
     add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
 }
 
-/* Adds the arguments as a query, with each rare option ("name=value") as a parameter of its own. */
+/* Adds the arguments as a query, with each text "name=value" of the argument `options` as a
+ * parameter of its own. */
 static void add_arguments(struct text *url, const json_t *arguments)
 {
     const char *name;
@@ -71,7 +72,8 @@ static void add_arguments(struct text *url, const json_t *arguments)
     }
 }
 
-/* A dataset gets the file's name up to the first "."; an import keeps the whole name. */
+/* Unless the arguments give a name: a dataset gets the file's name up to the first ".", an import
+ * gets the whole name. */
 static void add_name(const struct tool_word *word, const char *path, const json_t *arguments,
                      struct text *url)
 {
@@ -85,7 +87,8 @@ static void add_name(const struct tool_word *word, const char *path, const json_
     add_query(url, "name", text_string(&name));
 }
 
-/* Shows the id of the run that was stored, or the whole answer about a dataset. */
+/* Shows the answer: with --json, and about a dataset, the whole of it; else only the run's id and
+ * what can be done with the run. */
 static CHECKED bool show_upload(struct client *client, const char *path, const json_t *answer,
                                 struct error *error)
 {

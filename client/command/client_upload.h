@@ -5,7 +5,8 @@
 #include "client/command/client.h"
 #include "client/command/tool_words.h"
 
-/* Sends each file with the arguments until one is refused, and shows what the server stored. */
+/* Sends the files with the arguments, one after the other, and shows what the server stored. Ends
+ * at the first failure; the files before it stay stored. */
 CHECKED bool client_upload(struct client *client, const struct tool_word *word,
                            const char *const *paths, size_t count, const json_t *arguments,
                            struct error *error);

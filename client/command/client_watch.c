@@ -21,7 +21,7 @@
 #define PAIR_COLUMNS 60  /* a terminal at least this wide shows the charts in pairs */
 #define ROWS_MAX 16      /* rows of a chart */
 #define RETRY_MS 1000
-#define INTERVAL_DEFAULT "2"
+#define INTERVAL_DEFAULT_S "2"
 
 static const struct series {
     const char *title, *name, *member, *figure; /* metrics_show answers {member: {figure: ...}} */
@@ -44,10 +44,10 @@ struct watch {
     double values[SERIES][SAMPLES_MAX]; /* the newest last */
     size_t count;
     char deployment[64];
-    struct error failure; /* why the newest sample is missing; kind NONE: it is there */
+    struct error failure; /* of the newest call; kind NONE: it has not failed */
     bool live;            /* charts on a terminal, not lines */
     bool ended;           /* by q, Ctrl-C or a signal, or because the output is gone */
-    int64_t limit;        /* ends after this number of samples */
+    int64_t limit;        /* ends after this number of samples and gaps */
 };
 
 /* ---- Samples ---- */
@@ -263,26 +263,26 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
                                json_t **arguments, struct error *error)
 {
     static const struct tool_word word = { "watch", "metrics_show", "[deployment]" };
-    const char *seconds = INTERVAL_DEFAULT, *count = NULL;
+    const char *seconds = INTERVAL_DEFAULT_S, *count = NULL;
     const struct own_flag own[] = { { "json", .set = &watch->client.json },
                                     { "interval", .value = &seconds },
                                     { "count", .value = &count },
                                     { 0 } };
     const struct tool_flags flags = { .word = &word, .tool = "metrics_show", .own = own };
-    double interval;
+    double interval_s;
     char *end;
 
     if (!tool_flags_read(&flags, argc, given, arguments, error))
         return false;
-    interval = strtod(seconds, &end);
-    if (*end != '\0' || !(interval >= 0.2 && interval <= 30))
+    interval_s = strtod(seconds, &end);
+    if (*end != '\0' || !(interval_s >= 0.2 && interval_s <= 30))
         return error_set(error, ERROR_INVALID,
                          "--interval is \"%.40s\": it must be seconds from 0.2 to 30", seconds);
     watch->limit = INT64_MAX;
     if (count != NULL && !text_to_integer(count, 1, INT64_MAX, &watch->limit))
         return error_set(error, ERROR_INVALID,
                          "--count is \"%.40s\": it must be a whole number from 1", count);
-    json_object_set_new(*arguments, "interval_s", json_real(interval));
+    json_object_set_new(*arguments, "interval_s", json_real(interval_s));
     return true;
 }
 
@@ -290,7 +290,7 @@ bool client_watch_help(struct text *out, struct error *error)
 {
     (void)error;
     text_add(out,
-             "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_DEFAULT
+             "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_DEFAULT_S
              "] [--count N] [--json]\n"
              "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they are "
              "now, read from the model server itself: as charts on a terminal (q or Ctrl-C ends "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that is a tool: its words become the tool's arguments. */
+/* Commands that call a tool, by its short name, its own name, or `opsbrain call TOOL`: the words
+ * after the name become the tool's arguments. Also `opsbrain tools`. */
 
 #include <string.h>
 
@@ -17,8 +18,8 @@
 /* A command that is being carried out. */
 struct command {
     struct client client;
-    const char *name;             /* the command as typed */
-    const struct tool_word *word; /* NULL: the tool's own name */
+    const char *name;             /* the command, or the tool after `call`, as typed */
+    const struct tool_word *word; /* the row of a short name; NULL: `name` is none */
     const json_t *tool;           /* the tool in the server's list; borrowed from the client */
     struct tool_flags flags;
 };
@@ -40,7 +41,8 @@ static void keep_nearer(const char *given, const char *name, const char **best)
         *best = name;
 }
 
-/* The command most similar to the given word; NULL: none is similar. */
+/* Of the short names and the commands that are not tools, the one most similar to the given word;
+ * NULL: none is similar. */
 static const char *nearest_command(const char *given)
 {
     const char *best = NULL;
@@ -135,7 +137,7 @@ static CHECKED bool carry_out(struct command *command, int argc, char *const *gi
                : call(command, arguments, error);
 }
 
-/* argv[0] is the command's name. */
+/* argv[0] is the command's name or, after `call`, the tool's. */
 static int run(struct command *command, int argc, char *const *argv)
 {
     struct error error;
@@ -185,8 +187,7 @@ bool client_call_help(struct text *out, struct error *error)
 {
     (void)error;
     text_add(out, "  opsbrain call TOOL [NAME=VALUE]... [--json]\n"
-                  "      Calls any tool of the server and passes the arguments unchanged; opsbrain "
-                  "help TOOL lists them.\n"
+                  "      Calls any tool of the server; opsbrain help TOOL lists its arguments.\n"
                   "  opsbrain tools [--json]\n"
                   "      Lists the server's tools.\n\n");
     text_add(out, client_statuses);

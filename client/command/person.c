@@ -65,7 +65,8 @@ static void show_choices(const json_t *property)
         show(text_string(&text));
 }
 
-/* Asks for the value of a property. New reference; NULL: the input ended. */
+/* Asks for the value of a property. New reference; NULL: the input ended, except that
+ * a boolean is false then. */
 static json_t *ask_property(const char *name, const json_t *property)
 {
     const char *title = json_get_text(property, "title", name);

@@ -166,16 +166,16 @@ struct scan {
     const struct tool_flags *flags;
     int argc, at;
     char *const *words;
-    bool ended; /* after "--", no word is a flag */
+    bool flags_ended; /* "--" was read: no word after it is a flag */
 };
 
 static bool is_flag(const struct scan *scan, const char *word)
 {
-    return !scan->ended && word[0] == '-' && word[1] == '-' && word[2] != '\0';
+    return !scan->flags_ended && word[0] == '-' && word[1] == '-' && word[2] != '\0';
 }
 
-/* Writes the parameter's name, input_tokens for "--input-tokens=512". Returns the value after "=";
- * NULL: there is none. */
+/* Writes the flag's name, input_tokens for "--input-tokens=512"; for an alias, the parameter's
+ * name. Returns the value after "="; NULL: there is none. */
 static const char *split_flag(const struct tool_flags *flags, const char *word, struct text *name)
 {
     const char *value = strchr(word, '=');
@@ -291,8 +291,8 @@ static CHECKED bool scan_words(struct scan *scan, const char **operands, size_t 
         if (is_flag(scan, word)) {
             if (!read_flag(scan, arguments != NULL ? arguments : scratch, error))
                 return false;
-        } else if (!scan->ended && strcmp(word, "--") == 0)
-            scan->ended = true;
+        } else if (!scan->flags_ended && strcmp(word, "--") == 0)
+            scan->flags_ended = true;
         else if (*count == FLAG_OPERANDS_MAX)
             return error_set(error, ERROR_INVALID, "more than %d words: give fewer at a time",
                              FLAG_OPERANDS_MAX);

@@ -11,7 +11,7 @@
 
 /* A flag of the command itself, without a value (sets *set) or with one (sets *value). */
 struct own_flag {
-    const char *name;   /* "yes" */
+    const char *name;   /* "yes" for --yes */
     bool *set;          /* NULL: it has a value */
     const char **value; /* NULL: it has none */
 };
@@ -23,16 +23,17 @@ struct flag_alias {
 
 struct tool_flags {
     const struct tool_word *word;     /* the row with the operands; NULL: they are name=value */
-    const json_t *schema;             /* the tool's inputSchema; NULL: lists stay text */
-    const char *tool;                 /* its name */
+    const json_t *schema;             /* the tool's inputSchema; NULL: all values stay text */
+    const char *tool;                 /* the tool's name */
     const struct own_flag *own;       /* ends with a NULL name; NULL: none */
     const struct flag_alias *aliases; /* ends with a NULL name; NULL: none */
 };
 
 /* Reads the arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, and
- * operands. Lists are given as 1,4,16 or by several flags. A name that the schema does not list is
- * passed as a rare option if the tool has rare options. The server checks the arguments. `given`
- * has argc words; *arguments is a new object. */
+ * operands that are not files. Also reads the command's own flags. Lists are given as 1,4,16, as
+ * JSON, or by several flags. A name that the schema does not list is passed in the argument
+ * `options` if the tool has it. The server checks the arguments. `given` has argc words; *arguments
+ * is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
 /* Gives a parameter this value unless the arguments, or the options among them, contain it. */

@@ -134,7 +134,8 @@ static void choose(const struct operand *operand, const char *value, char out[TO
     }
 }
 
-/* If fewer operands are given than the row has, the missing ones are its last optional ones. */
+/* If fewer operands are given than the row has, its last optional ones count as missing, and then
+ * its last required ones. */
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE])
 {

@@ -12,8 +12,8 @@ struct tool_word {
     const char *name;
     const char *tool;
     /* Names of parameters, in order. "[x]" may be omitted. For "run|sweep|deployment" the value's
-     * prefix, such as "run_", chooses the parameter; without a prefix of one of them, it is the
-     * last. */
+     * prefix, such as "run_", chooses the parameter; if the prefix belongs to none of them, the
+     * last parameter is chosen. */
     const char *operands;
     /* The path to which each operand, a file, is uploaded. NULL: operands are not files. */
     const char *upload;
@@ -22,7 +22,7 @@ struct tool_word {
 extern const struct tool_word tool_words[]; /* ends with a NULL name */
 
 /* The row of that name that takes this number of operands, else the first row of that name; NULL:
- * none has it. */
+ * no row has that name. */
 const struct tool_word *tool_word_find(const char *name, size_t operands);
 /* Whether the row takes this number of operands. */
 bool tool_word_takes(const struct tool_word *word, size_t operands);

@@ -14,7 +14,7 @@
 struct rewriting {
     const struct tool *refused; /* the tool that refused the call: its parameters are rewritten even
                                    where they are quoted; NULL: none */
-    bool params;                /* names of parameters are rewritten on this line */
+    bool rewrites_params;       /* on this line; before the first line, true means: on all */
     struct text *out;
 };
 
@@ -51,7 +51,7 @@ static void add_command(struct text *out, const char *tool)
     add_dashed(out, name, strlen(name));
 }
 
-/* False for names of a single word, which are also English words. */
+/* False for names of a single word, which may be ordinary English words. */
 static bool is_parameter(const char *name)
 {
     if (strchr(name, '_') == NULL)
@@ -62,8 +62,8 @@ static bool is_parameter(const char *name)
     return false;
 }
 
-/* Adds a word: a tool as its command, a parameter (wait_s) as its flag (--wait-s). True: it is a
- * parameter. */
+/* Adds a word: a tool as its command, a parameter (wait_s) as its flag (--wait-s). True: it was
+ * added as a flag. */
 static bool add_word(struct rewriting *rewriting, const char *text, size_t length)
 {
     TEXT_AUTO word = { 0 };
@@ -73,7 +73,7 @@ static bool add_word(struct rewriting *rewriting, const char *text, size_t lengt
         add_command(rewriting->out, text_string(&word));
         return false;
     }
-    if (rewriting->params && is_parameter(text_string(&word))) {
+    if (rewriting->rewrites_params && is_parameter(text_string(&word))) {
         text_add(rewriting->out, "--");
         add_dashed(rewriting->out, text, length);
         return true;
@@ -82,7 +82,7 @@ static bool add_word(struct rewriting *rewriting, const char *text, size_t lengt
     return false;
 }
 
-/* Writes a list in JSON after a parameter as values with commas between them. Returns the number of
+/* Writes the JSON list that follows a parameter, such as ["a", "b"], as a,b. Returns the number of
  * bytes read; 0: no list of strings follows. */
 static size_t add_list(struct rewriting *rewriting, const char *text)
 {
@@ -98,10 +98,10 @@ static size_t add_list(struct rewriting *rewriting, const char *text)
 }
 
 /* Writes a parameter in JSON as a flag: "confirm": "demo" as --confirm demo. Returns the number of
- * bytes read; 0: it is not a parameter of the tool. */
+ * bytes read; 0: it is not a parameter of the tool that refused. */
 static size_t add_quoted(struct rewriting *rewriting, const char *text)
 {
-    size_t length = strcspn(text + 1, "\"\n"), value, taken = length + 2;
+    size_t length = strcspn(text + 1, "\"\n"), value_length, taken = length + 2;
     TEXT_AUTO name = { 0 };
 
     text_add_bytes(&name, text + 1, length);
@@ -112,12 +112,12 @@ static size_t add_quoted(struct rewriting *rewriting, const char *text)
     add_dashed(rewriting->out, text_string(&name), name.length);
     if (strncmp(text + taken, ": \"", 3) != 0)
         return taken;
-    value = strcspn(text + taken + 3, "\" \n");
-    if (value == 0 || text[taken + 3 + value] != '"')
+    value_length = strcspn(text + taken + 3, "\" \n");
+    if (value_length == 0 || text[taken + 3 + value_length] != '"')
         return taken;
     text_add_char(rewriting->out, ' ');
-    text_add_bytes(rewriting->out, text + taken + 3, value);
-    return taken + 3 + value + 1;
+    text_add_bytes(rewriting->out, text + taken + 3, value_length);
+    return taken + 3 + value_length + 1;
 }
 
 /* ---- Lines ---- */
@@ -162,12 +162,12 @@ static void add_line(struct rewriting *rewriting, const char *line, size_t lengt
 
 static void add_lines(struct rewriting *rewriting, const char *text)
 {
-    bool always = rewriting->params;
+    bool always = rewriting->rewrites_params;
 
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
 
-        rewriting->params =
+        rewriting->rewrites_params =
             always || strncmp(text, "Next: ", 6) == 0 || strncmp(text, "If you know", 11) == 0;
         if (*text == '|' || strncmp(text, "> ", 2) == 0)
             text_add_bytes(rewriting->out, text, length);
@@ -189,7 +189,7 @@ void wording_add_answer(const char *answer, struct text *out)
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)
 {
-    struct rewriting rewriting = { .params = true, .out = out };
+    struct rewriting rewriting = { .rewrites_params = true, .out = out };
     const char *list = strstr(refusal, LIST_OF_PARAMETERS);
     TEXT_AUTO shortened = { 0 };
 

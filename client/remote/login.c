@@ -49,7 +49,7 @@ static CHECKED bool check_private(int file, const char *path, struct error *erro
             "%.200s is not a regular file that you own: delete it, then run opsbrain login", path);
     if ((status.st_mode & 077) != 0)
         return error_set(error, ERROR_FORBIDDEN,
-                         "others may read %.200s: chmod 600 it, and consider its keys leaked",
+                         "others have access to %.200s: chmod 600 it, and consider its keys leaked",
                          path);
     return true;
 }

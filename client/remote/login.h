@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which server the command line calls, and with which key: OPSBRAIN_URL and OPSBRAIN_KEY, or what
  * `opsbrain login` stored in login.json, which only its owner may read; the file is in
- * $XDG_CONFIG_HOME/opsbrain, or in ~/.config/opsbrain without that variable. A stored key is sent
- * to the origin that it was stored for, and to no other. */
+ * $XDG_CONFIG_HOME/opsbrain, or in ~/.config/opsbrain if that variable is not an absolute path. A
+ * stored key is sent to the origin that it was stored for, and to no other. */
 #pragma once
 
 #include "base/core/error.h"

@@ -190,10 +190,11 @@ static CHECKED bool explain(const struct remote *remote, const struct outbound_r
                          "another in OPSBRAIN_URL or with opsbrain login URL",
                          remote->login.url);
     if (response->failure == FAILURE_RESET)
-        return error_set(error, ERROR_UPSTREAM,
-                         "%.200s ended the connection without an answer: try again if it was "
-                         "restarted; if it speaks TLS, its address begins with https://",
-                         remote->login.url);
+        return error_set(
+            error, ERROR_UPSTREAM,
+            "%.200s ended the connection without a complete answer: try again if it was "
+            "restarted; if it speaks TLS, its address begins with https://",
+            remote->login.url);
     return error_set(error, ERROR_UPSTREAM, "%s", why.message);
 }
 

@@ -11,7 +11,7 @@
 struct remote {
     struct login login;
     bool can_ask;                     /* a user can answer a call's questions */
-    bool (*cancelled)(void *context); /* NULL: never */
+    bool (*cancelled)(void *context); /* true: stop the call; NULL: never */
     void *context;
 };
 
@@ -28,7 +28,7 @@ struct remote_request {
 
 /* Sends a request and waits for its result; meanwhile `progress` is called. *result: a new
  * reference. UPSTREAM: no opsbrain server answered completely; UNAUTHENTICATED: the server needs a
- * key, or another one; FORBIDDEN, BUSY, and INVALID for all other errors: the server's own
+ * key, or another one; all other errors of the server: FORBIDDEN, BUSY or INVALID, with its own
  * sentence; CANCELLED: `cancelled` returned true. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
@@ -36,6 +36,6 @@ CHECKED bool remote_ask(const struct remote *remote, const struct remote_request
  * a new reference. Fails like remote_ask. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
-/* Adds the header "name: value" as in 2026-07-28: the value is plain if possible, else in base64.
- */
+/* Adds the header "name: value" as in MCP 2026-07-28: the value is plain if possible, else in
+ * base64. */
 void remote_add_header(struct text *out, const char *name, const char *value);

@@ -10,8 +10,8 @@
 #include "client/terminal/display_width.h"
 
 #define GAP 2 /* spaces between two columns of the table */
-/* A column of words that is wrapped stays as wide as its longest word, but at least 12 and at most
- * 34 (the length of an id); only cap_widths narrows it further. */
+/* The least width to which a column of words is wrapped is that of its longest word, but from 12 to
+ * 34 (an id has 30 characters); only a narrow terminal narrows the column further. */
 #define WORD_COLUMN_MIN 12
 #define LONGEST_WORD_MAX 34
 
@@ -20,7 +20,7 @@ struct column {
     size_t width;   /* as chosen for the terminal */
     size_t least;   /* of numbers: the width if the heading is wrapped; of words: that of the
                        longest word */
-    bool right;
+    bool right;     /* a column of numbers, aligned to the right */
 };
 
 struct grid {
@@ -147,7 +147,7 @@ static struct column *widest_shrinkable(const struct grid *grid)
     return widest;
 }
 
-/* Numbers are not split; the headings above them wrap between words. */
+/* Wraps the headings above numbers between words, but not the numbers. */
 static void break_headings(const struct grid *grid)
 {
     for (size_t i = 0; i < grid->column_count; i++) {
@@ -158,8 +158,8 @@ static void break_headings(const struct grid *grid)
     }
 }
 
-/* The first column takes at most half of the available width, and each other column at most what is
- * left beside the first. */
+/* The first of several columns takes at most half of the available width, and each other column at
+ * most what is left beside the first. */
 static void cap_widths(const struct grid *grid, size_t available)
 {
     struct column *first = &grid->columns[0];

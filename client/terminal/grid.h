@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table in aligned columns that fits a width: columns of words, and the headings above numbers,
- * are wrapped; numbers only if the terminal is too narrow for one of them. If the table is still
- * too wide, its columns are split into several blocks, each with the first column. */
+ * are wrapped; numbers only in a first column wider than half the terminal, or in another column
+ * too wide to stand beside the first. If the table is still too wide, its columns are split into
+ * several blocks, each with the first column. */
 #pragma once
 
 #include "base/core/text.h"

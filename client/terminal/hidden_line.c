@@ -12,7 +12,8 @@
 #define BACKSPACE 8
 #define DELETE 127
 
-/* Switches echo off, and also ISIG, because Ctrl-Z would leave the terminal without echo. */
+/* Switches echo off; also ISIG, because Ctrl-Z would leave the terminal without echo, and ICANON,
+ * so that handle_key gets every key. */
 static bool hide(struct termios *before)
 {
     struct termios hidden;
@@ -42,7 +43,7 @@ static bool read_line(struct interrupt *interrupt, struct text *out)
     bool cancelled = false;
     char c;
 
-    text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* so that no copy is left behind */
+    text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* growing would leave a copy behind */
     while (interrupt_until_input(interrupt, STDIN_FILENO) && read(STDIN_FILENO, &c, 1) == 1
            && handle_key(out, c, &cancelled))
         continue;

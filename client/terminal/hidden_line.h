@@ -9,5 +9,5 @@
 
 /* Shows the prompt on standard error if standard input is a terminal, and reads the first line, or
  * its first HIDDEN_LINE_LIMIT bytes, without the spaces and tabs around it. CANCELLED: Ctrl-C or a
- * signal. The caller wipes *out. */
+ * signal. The caller wipes *out, also on failure. */
 CHECKED bool hidden_line_read(const char *prompt, struct text *out, struct error *error);

@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 struct interrupt {
-    int descriptor; /* -1: signals end the process, as usual */
+    int descriptor; /* of a signalfd; -1: it is not open */
     bool arrived;   /* one of the signals has arrived */
 };
 
-/* From now on the signals are only recorded. To be called while this is the only thread: those that
- * it starts later block the signals, too. */
+/* From now on the signals are only recorded; if no signalfd can be opened, they still end the
+ * process. To be called while this is the only thread: those that it starts later block the
+ * signals, too. */
 void interrupt_begin(struct interrupt *interrupt);
 /* Whether one of the signals arrived; the context is a struct interrupt. */
 bool interrupt_arrived(void *context);

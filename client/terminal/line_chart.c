@@ -81,8 +81,8 @@ static void set_dot(struct canvas *canvas, size_t x, size_t y)
         bits[DOTS_DOWN - 1 - y % DOTS_DOWN][x % DOTS_ACROSS];
 }
 
-/* Draws the dots from the height of the previous point (`before`) to that of this one (`y`).
- * before -1: there is no previous point. */
+/* Draws the line from the previous point (at the height `before`, drawn already) to this one (at
+ * `y`). before -1: there is no previous point. */
 static void draw_point(struct canvas *canvas, size_t x, long y, long before)
 {
     long from = before < 0 ? y : before < y ? before + 1 : before > y ? before - 1 : y;

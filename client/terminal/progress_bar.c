@@ -17,11 +17,12 @@ static void add_bar(size_t columns, double share, struct text *out)
     text_add(out, "] ");
 }
 
-/* The bar's width: the remaining columns, at most BAR_MAX and a quarter of the line. */
-static size_t choose_columns(size_t line, size_t words)
+/* The bar's width: the remaining columns, at most BAR_MAX and a quarter of the line; 0: no bar. */
+static size_t choose_columns(size_t line_columns, size_t words_columns)
 {
-    size_t wanted = line / 4 < BAR_MAX ? line / 4 : BAR_MAX;
-    size_t room = line > words + AROUND_BAR ? line - words - AROUND_BAR : 0;
+    size_t around = words_columns + AROUND_BAR;
+    size_t wanted = line_columns / 4 < BAR_MAX ? line_columns / 4 : BAR_MAX;
+    size_t room = line_columns > around ? line_columns - around : 0;
 
     return room < BAR_MIN ? 0 : room < wanted ? room : wanted;
 }

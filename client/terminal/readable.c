@@ -98,8 +98,8 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* ---- Other lines ---- */
 
-/* The column where lines that continue this one begin: where the text of a list item or a quotation
- * begins, else where this line begins. */
+/* The column where lines that continue this one begin: where the text of a bulleted item or a
+ * quotation begins, else where this line begins. */
 static size_t hanging_indent(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a server's answer safe to show on a terminal: escape sequences in it are removed or
- * escaped, whoever wrote them. */
+/* Makes a server's answer safe to show on a terminal: no escape sequence in it takes effect,
+ * whoever wrote it. */
 #pragma once
 
 #include <jansson.h>

@@ -29,8 +29,8 @@ void screen_end(struct screen *screen)
     screen->is_raw = false;
 }
 
-/* Everything is written at once, over the previous contents, so that nothing flickers. The last
- * line has no newline: the terminal would scroll. */
+/* Everything is written with one call, over the previous contents, so that nothing flickers. The
+ * last line has no newline: the terminal would scroll. */
 void screen_draw(const struct text *lines)
 {
     TEXT_AUTO out = { 0 };

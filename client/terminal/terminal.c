@@ -44,9 +44,8 @@ struct terminal terminal_of(int descriptor)
 
 const char *terminal_style(const struct terminal *terminal, enum terminal_style style)
 {
-    static const char *const sequences[STYLE_COUNT] = {
-        [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m",
-        [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_MARK] = "\033[33m",
+    static const char *const sequences[STYLES] = {
+        [STYLE_PLAIN] = "\033[0m", [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m"
     };
 
     return terminal->is_coloured ? sequences[style] : "";

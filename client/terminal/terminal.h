@@ -13,15 +13,7 @@ struct terminal {
     size_t columns, rows; /* at least 20 columns; for a pipe or file: 80 and 24 */
 };
 
-enum terminal_style {
-    STYLE_PLAIN,
-    STYLE_BOLD,
-    STYLE_DIM,
-    STYLE_GOOD,
-    STYLE_BAD,
-    STYLE_MARK,
-    STYLE_COUNT
-};
+enum terminal_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLES };
 
 /* Asks the kernel and the environment; a size that is not known is 80 columns and 24 rows. */
 struct terminal terminal_of(int descriptor);

@@ -155,7 +155,8 @@ static void read_body(const struct exchange *exchange, struct outbound_response 
         out->text = text_take(&response->body);
 }
 
-/* Judges an exchange without an answer: a change may have been made if the request was sent. */
+/* Judges an exchange without a complete answer: a change may have been made if the request was
+ * sent. */
 static enum cloud_verdict judge_failure(const struct exchange *exchange,
                                         const struct outbound_response *response)
 {
@@ -372,8 +373,8 @@ void cloud_reply_finish(struct cloud_reply *reply)
 
 /* ---- Reading, with retries ---- */
 
-/* Waits for `wait_s` and up to half of it more, so that many callers do not retry at once. Returns
- * false if the process is stopping. */
+/* Waits for `wait_s` and up to half of it more, so that not all callers retry at the same time.
+ * Returns false if the process is stopping. */
 static bool wait_for(const struct cloud *cloud, int64_t wait_s)
 {
     uint32_t random;

@@ -74,7 +74,8 @@ CHECKED bool cloud_create(const struct cloud_credential *credential,
                           const struct cloud_config *config, struct cloud **out,
                           struct error *error);
 void cloud_destroy(struct cloud *cloud); /* wipes it; does nothing for NULL */
-/* Returns the namespace of the kubeconfig or of the pod; "" if it names none. Borrowed. */
+/* Returns the namespace of the kubeconfig or of the pod; "" if the credential states none.
+ * Borrowed. */
 const char *cloud_namespace(const struct cloud *cloud);
 /* Returns the service account's e-mail address or the kubeconfig's user; "" if the credential
  * states neither. Borrowed. */
@@ -97,7 +98,7 @@ enum cloud_verdict {
 };
 
 struct cloud_reply {
-    long status; /* 0: there was no answer */
+    long status; /* 0: there was no complete answer */
     enum cloud_verdict verdict;
     json_t *body;          /* of any status; NULL if it is not JSON */
     char *text;            /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
@@ -110,14 +111,14 @@ void cloud_reply_finish(struct cloud_reply *reply);
 
 #define CLOUD_TEXT "text/plain, */*" /* Kubernetes refuses text/plain alone for its logs */
 
-/* Sends one request, and after a 401 once more with a new token; it never waits in between. `url`
- * begins with the base URL of a service in the table ("https://run.googleapis.com/v2/..."), except
- * "token" and "metadata". With a Kubernetes credential, it is a path on the credential's own API
- * server ("/apis/..."); without a credential, a path on this machine. Any other URL is FORBIDDEN,
- * and no token is fetched for it. `content_type` NULL: application/json; for a GET it is the
- * accepted type. `body` NULL: none. Returns true for 2xx with JSON, or with text if CLOUD_TEXT was
- * requested; otherwise `error` has the sentence. In both cases *out is filled; free it with
- * cloud_reply_finish. */
+/* Sends one request, and after a 401 once more if a different token can be fetched; it does not
+ * pause in between. `url` begins with the base URL of a service in the table
+ * ("https://run.googleapis.com/v2/..."), except "token" and "metadata". With a Kubernetes
+ * credential, it is a path on the credential's own API server ("/apis/..."); without a credential,
+ * a path on this machine. Any other URL is FORBIDDEN, and no token is fetched for it.
+ * `content_type` NULL: application/json; for a GET it is the accepted type. `body` NULL: none.
+ * Returns true for 2xx with JSON, or with text if CLOUD_TEXT was requested; otherwise `error` has
+ * the sentence. In both cases *out is filled; free it with cloud_reply_finish. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);

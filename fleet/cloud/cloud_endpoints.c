@@ -54,9 +54,10 @@ static CHECKED bool refuse_name(const char *entry, struct error *error)
     for (size_t i = 0; i < SERVICES; i++)
         text_addf(&names, "%s%s", i > 0 ? ", " : "", services[i].name);
     text_add_printable(&shown, entry, strlen(entry), SHOWN_BYTES);
-    return error_set(error, ERROR_INVALID,
-                     "\"%s\" is not NAME=URL for a service of a cloud: NAME is one of %s",
-                     text_string(&shown), text_string(&names));
+    return error_set(
+        error, ERROR_INVALID,
+        "\"%s\" is wrong: give the URL of a cloud's service as NAME=URL, where NAME is one of %s",
+        text_string(&shown), text_string(&names));
 }
 
 static CHECKED bool read_entry(struct cloud_endpoints *endpoints, char *entry, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fetches tokens for each kind of credential. */
+/* Reads the files of each kind of credential, and fetches its tokens. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -305,7 +305,7 @@ static CHECKED bool fetch_by_account(struct cloud *cloud, const char *audience,
 
 /* ---- Kubernetes ---- */
 
-static CHECKED bool refuse_audience(const char *audience, struct error *error)
+static CHECKED bool check_no_audience(const char *audience, struct error *error)
 {
     return audience[0] == '\0'
            || error_set(error, ERROR_UNSUPPORTED,
@@ -329,7 +329,7 @@ static CHECKED bool fetch_from_kubeconfig(struct cloud *cloud, const char *audie
     const char *token = cloud->kubeconfig.token;
 
     out->ends_ms = INT64_MAX;
-    return refuse_audience(audience, error)
+    return check_no_audience(audience, error)
            && (token[0] == '\0' || set_value(token, strlen(token), "the kubeconfig", out, error));
 }
 
@@ -374,7 +374,7 @@ static CHECKED bool fetch_from_pod(struct cloud *cloud, const char *audience,
     char *token = NULL;
     bool done;
 
-    if (!refuse_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
+    if (!check_no_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
         return false;
     done = set_value(token, strlen(token), "the pod's token file", out, error);
     /* cloud_tokens.c renews it after half of this time */

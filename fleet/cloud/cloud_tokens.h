@@ -33,9 +33,10 @@ struct cloud {
     void *context;
     int64_t (*now_ms)(void);
     struct cloud_account account;
-    struct cloud_kubeconfig kubeconfig; /* of CLOUD_IN_CLUSTER: the same facts about the pod */
-    struct outbound_tls tls;            /* points into `kubeconfig` */
-    pthread_mutex_t lock;               /* protects the tokens; held while one is fetched */
+    /* of CLOUD_IN_CLUSTER: the same facts about the pod, without its token */
+    struct cloud_kubeconfig kubeconfig;
+    struct outbound_tls tls; /* points into `kubeconfig` */
+    pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };

@@ -19,7 +19,7 @@
 
 /* ---- Replies ---- */
 
-bool machine_reply(const struct machine_call *call, long status, json_t *body)
+bool machine_reply_take(const struct machine_call *call, long status, json_t *body)
 {
     call->out->status = status;
     call->out->verdict = CLOUD_DONE;
@@ -51,7 +51,7 @@ static CHECKED bool list(const struct machine_call *call, struct error *error)
     (void)error;
     machine_server_list(call->machine, servers);
     machine_search(call->machine, servers);
-    return machine_reply(call, 200, json_pack("{s:o}", "servers", servers));
+    return machine_reply_take(call, 200, json_pack("{s:o}", "servers", servers));
 }
 
 static CHECKED bool show(const struct machine_call *call, struct error *error)
@@ -62,7 +62,7 @@ static CHECKED bool show(const struct machine_call *call, struct error *error)
         && (error->kind != ERROR_NOT_FOUND
             || !machine_search_find(call->machine, call->name, &server, error)))
         return false;
-    return machine_reply(call, 200, server);
+    return machine_reply_take(call, 200, server);
 }
 
 static CHECKED bool show_key(const struct machine_call *call, struct error *error)
@@ -71,8 +71,8 @@ static CHECKED bool show_key(const struct machine_call *call, struct error *erro
 
     if (!machine_record_read(call->folder, MACHINE_KEY, &key, error))
         return error->kind == ERROR_NOT_FOUND
-               && machine_reply(call, 200, json_pack("{s:s}", "key", ""));
-    return machine_reply(call, 200, key);
+               && machine_reply_take(call, 200, json_pack("{s:s}", "key", ""));
+    return machine_reply_take(call, 200, key);
 }
 
 static CHECKED bool show_image(const struct machine_call *call, struct error *error)
@@ -89,7 +89,7 @@ static CHECKED bool show_image(const struct machine_call *call, struct error *er
                          "no containers are run here: an admin names the socket of Podman or "
                          "Docker with the setting this_machine_containers");
     return machine_container_image(call->machine->rules.containers, name + 5, id, error)
-           && machine_reply(call, 200, json_pack("{s:s}", "id", id));
+           && machine_reply_take(call, 200, json_pack("{s:s}", "id", id));
 }
 
 static CHECKED bool check(const struct machine_call *call, struct error *error)
@@ -98,7 +98,7 @@ static CHECKED bool check(const struct machine_call *call, struct error *error)
 
     (void)error;
     machine_rules_findings(&call->machine->rules, findings);
-    return machine_reply(call, 200, json_pack("{s:o}", "findings", findings));
+    return machine_reply_take(call, 200, json_pack("{s:o}", "findings", findings));
 }
 
 /* ---- Changing ---- */
@@ -117,10 +117,10 @@ static CHECKED bool create(const struct machine_call *call, struct error *error)
         || !machine_rules_check(&machine->rules, record, error))
         return false;
     if (strcmp(call->query, "dry_run=true") == 0)
-        return machine_reply(call, 200, json_object());
+        return machine_reply_take(call, 200, json_object());
     done = machine_spawn(machine->watchdog, call->folder, record, true, error);
     json_object_del(record, "host");
-    return done && machine_reply(call, 201, json_incref(record));
+    return done && machine_reply_take(call, 201, json_incref(record));
 }
 
 static void change_end(const struct machine_call *call, json_t *record)
@@ -172,7 +172,7 @@ static CHECKED bool extend(const struct machine_call *call, struct error *error)
     change_end(call, record);
     return machine_record_write(call->folder, MACHINE_RECORD, record, error)
            && machine_server_read(call->machine, call->name, &server, error)
-           && machine_reply(call, 200, server);
+           && machine_reply_take(call, 200, server);
 }
 
 static void pause_briefly(void)
@@ -194,7 +194,7 @@ static CHECKED bool start(const struct machine_call *call, struct error *error)
     if (strcmp(state, "ready") != 0 && strcmp(state, "starting") != 0)
         while (machine_record_is_locked(call->folder) && clock_monotonic_ns() < ends_ns)
             pause_briefly();
-    return set_wanted(call, "running", error) && machine_reply(call, 202, json_object());
+    return set_wanted(call, "running", error) && machine_reply_take(call, 202, json_object());
 }
 
 static bool is_carried_out(const struct machine_call *call, const char *wanted)
@@ -224,11 +224,11 @@ static CHECKED bool carry_out(const struct machine_call *call, const char *wante
         }
         for (int polls = 0; polls < 10; polls++) {
             if (is_carried_out(call, wanted))
-                return machine_reply(call, 200, json_object());
+                return machine_reply_take(call, 200, json_object());
             pause_briefly();
         }
     } while (clock_monotonic_ns() < ends_ns);
-    return machine_reply(call, 202, json_object());
+    return machine_reply_take(call, 202, json_object());
 }
 
 static CHECKED bool stop(const struct machine_call *call, struct error *error)

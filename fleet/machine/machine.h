@@ -23,14 +23,14 @@ CHECKED bool machine_create(const struct machine_settings *settings, struct mach
                             struct error *error);
 /* Servers and watchdogs keep running. Does nothing for NULL. */
 void machine_destroy(struct machine *machine);
-/* Returns the functions for struct cloud_config. Borrowed. */
+/* Returns the member `machine` for a struct cloud_config. Borrowed. */
 const struct cloud_machine *machine_as_cloud(const struct machine *machine);
 
 /* FORBIDDEN on Cloud Run and in a Kubernetes pod, where opsbrain does not have a
  * machine to itself. */
 CHECKED bool machine_check_place(struct error *error);
 
-/* The main function of a watchdog. Its one argument is the absolute path of the record's folder. It
- * reads from standard input what to watch, and answers on standard output. Returns the exit
- * status. */
+/* The main function of a watchdog. Its one argument, argv[1], is the absolute path of the record's
+ * folder. The watchdog reads from standard input what to watch, and answers on standard output.
+ * Returns the exit status. */
 int machine_watch(int argc, char *const *argv);

@@ -8,9 +8,9 @@
 #include "base/json/json.h"
 #include "fleet/machine/machine_watch.h"
 
+/* The base of each URL. The paths name no version of the API: Docker and Podman then use their
+ * newest, and each Docker refuses versions that it calls too old. */
 #define HOST "http://localhost"
-/* Paths have no version: Docker and Podman then use their newest, and each Docker refuses versions
- * that it calls too old. */
 #define PULL_MS (6 * INT64_C(3600000))
 #define CALL_MS 30000 /* long enough for a stop, which Podman and Docker force after 10 s */
 #define PROCESSES_MAX 4096
@@ -86,7 +86,7 @@ static const char *name_of(const struct machine_watch *watch)
     return json_get_text(watch->record, "name", "");
 }
 
-static CHECKED bool call(struct machine_watch *watch, const char *method, const char *verb,
+static CHECKED bool call(struct machine_watch *watch, const char *method, const char *suffix,
                          struct machine_http_reply *out, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -94,7 +94,7 @@ static CHECKED bool call(struct machine_watch *watch, const char *method, const 
 
     http.stopped = NULL; /* otherwise a container that should no longer run could not be ended */
     http.timeout_ms = CALL_MS;
-    snprintf(path, sizeof path, "/containers/%s%s", name_of(watch), verb);
+    snprintf(path, sizeof path, "/containers/%s%s", name_of(watch), suffix);
     return machine_http_call(&http, method, path, NULL, out, error);
 }
 
@@ -240,9 +240,9 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* Changes the container, and reads it again to see that it has changed: the answer alone
- * is no proof. */
-static CHECKED bool change(struct machine_watch *watch, const char *method, const char *verb,
+/* Changes the container unless it is absent, is not ours, or is already as wanted. After a
+ * change, reads it again to see that it has changed: the answer alone is no proof. */
+static CHECKED bool change(struct machine_watch *watch, const char *method, const char *suffix,
                            bool (*is_done)(const json_t *container), struct error *error)
 {
     for (int tries = 0; tries < 2; tries++) {
@@ -254,7 +254,7 @@ static CHECKED bool change(struct machine_watch *watch, const char *method, cons
             return false;
         if (!found || is_done(container.body))
             return true;
-        if (tries == 0 && !call(watch, method, verb, &reply, error) && reply.status != 304
+        if (tries == 0 && !call(watch, method, suffix, &reply, error) && reply.status != 304
             && reply.status != 404)
             return false;
     }

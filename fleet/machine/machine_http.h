@@ -21,14 +21,15 @@ struct machine_http {
 
 struct machine_http_reply {
     long status;  /* 0: there was no answer */
-    json_t *body; /* NULL: there is none, or it is not JSON */
+    json_t *body; /* NULL: there is none, it is not JSON, or on_line got it */
 };
 void machine_http_finish(struct machine_http_reply *reply);
 #define MACHINE_HTTP_REPLY_AUTO                                                                    \
     __attribute__((cleanup(machine_http_finish))) struct machine_http_reply
 
-/* Returns true for 2xx; otherwise `error` has the server's own message or says why there was no
- * answer. In both cases *out is filled; free it with machine_http_finish. */
+/* Returns true for a complete 2xx answer; otherwise `error` has the status with the server's own
+ * message, or says why there was no complete answer. In both cases *out is filled; free it with
+ * machine_http_finish. */
 CHECKED bool machine_http_call(const struct machine_http *http, const char *method,
                                const char *path, const json_t *body, struct machine_http_reply *out,
                                struct error *error);

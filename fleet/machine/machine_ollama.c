@@ -77,7 +77,7 @@ static bool has_model(struct machine_watch *watch, const char *base)
 }
 
 /* Returns for how many seconds the model is to stay loaded: until the server's end, so that Ollama
- * enforces the end, too; UNTIL_UNLOADED if the server has no end. */
+ * unloads it then even without the watchdog; UNTIL_UNLOADED if the server has no end. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();

@@ -24,7 +24,7 @@ struct machine_call {
 };
 
 /* Fills the reply, and takes over the reference `body`. Returns true. */
-bool machine_reply(const struct machine_call *call, long status, json_t *body);
+bool machine_reply_take(const struct machine_call *call, long status, json_t *body);
 /* Fills the reply for a refusal, with the HTTP status of the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
 

@@ -15,14 +15,15 @@ struct machine_process {
     char boot[PROCESS_STAT_BOOT_SIZE]; /* the boot's id */
 };
 
-/* Identifies the process that has this number now. Returns false if none has it. */
+/* Identifies the process that has this number now. Returns false if none has it; *out
+ * then has only the number. */
 bool machine_process_find(pid_t pid, struct machine_process *out);
 /* Returns true if this very process is still running and is not a zombie. */
 bool machine_process_lives(const struct machine_process *process);
-/* Ends the process group, first by SIGTERM, after `grace_ms` by SIGKILL. If the process is a child
- * of the caller, then also kills and reaps all other children of the caller: descendants of the
- * process that left its group (PR_SET_CHILD_SUBREAPER). Never touches a different process that has
- * the number by now. */
+/* Ends the process group, first by SIGTERM, after at most `grace_ms` by SIGKILL. If the process is
+ * a child of the caller, also kills and reaps all other children of the caller: the descendants
+ * that left the process's group (PR_SET_CHILD_SUBREAPER). Does nothing if the process no longer
+ * exists, even if a different one has its number by now. */
 void machine_process_end(const struct machine_process *process, int grace_ms);
 
 /* Kills the descendants of a dead process: every process that did not start before the dead one and

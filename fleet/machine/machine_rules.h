@@ -15,14 +15,15 @@ struct machine_rules {
     char containers[CONFIG_TEXT_SIZE], ollama[CONFIG_TEXT_SIZE];
 };
 
-/* Copies the settings. INVALID if a path is not absolute, or if the address of Ollama is not a URL
- * on loopback; the message names the setting. */
+/* Copies the settings. INVALID if a path that an admin has set is not absolute, or if the address
+ * of Ollama is not a URL on loopback; the message names the setting. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Checks that this server may be started now. Its models must be in the admin's folder. A program
- * must be listed and not writable by everybody; a container's image must be named by its digest,
- * and Podman or Docker must answer; the port of either must be free. For a service, this machine's
- * Ollama must answer. Where a setting must change, the error names the setting. */
+/* Checks that this server may be started now. Its folder of models, if it has one, must be in the
+ * one that the setting this_machine_models names. A program must be listed in the setting
+ * this_machine_programs and not writable by everybody; a container's image must be named by its
+ * digest, and Podman or Docker must answer; the port of either must be free. For a service, this
+ * machine's Ollama must answer. Where a setting must change, the error names the setting. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 /* Checks only the program. */

@@ -69,7 +69,7 @@ static json_t *describe(int64_t port, const json_t *models, bool needs_key)
                      "port", (json_int_t)port);
 }
 
-/* Returns NULL if no model server listens on the port. */
+/* Returns NULL if no model server answers on the port. */
 static json_t *ask(int64_t port)
 {
     char base[64];
@@ -101,7 +101,7 @@ static bool has_port(const json_t *servers, int64_t port)
     return false;
 }
 
-static void add(int64_t port, json_t *servers)
+static void search_port(int64_t port, json_t *servers)
 {
     json_t *found = has_port(servers, port) ? NULL : ask(port);
 
@@ -120,12 +120,12 @@ static int64_t port_of_ollama(const struct machine *machine)
 
 void machine_search(const struct machine *machine, json_t *servers)
 {
-    int64_t ollama = port_of_ollama(machine);
+    int64_t ollama_port = port_of_ollama(machine);
 
     for (size_t i = 0; i < ENGINES; i++)
-        add(engines[i].port, servers);
-    if (ollama > 0)
-        add(ollama, servers);
+        search_port(engines[i].port, servers);
+    if (ollama_port > 0)
+        search_port(ollama_port, servers);
 }
 
 bool machine_search_find(const struct machine *machine, const char *name, json_t **out,

@@ -186,7 +186,8 @@ static void compare_account(const char *folder, const json_t *record, void *cont
     search->in_use = search->in_use || json_get_integer(record, "account", 0) == search->account;
 }
 
-/* Chooses an account that no user, service or other server has; 0 if opsbrain is not root. */
+/* Chooses the number of an account that no user of this machine and no other server has; 0 if
+ * opsbrain is not root. */
 static CHECKED bool choose_account(const struct machine *machine, int64_t *account,
                                    struct error *error)
 {
@@ -210,27 +211,27 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
         "all accounts for programs on this machine are in use: destroy a server first");
 }
 
-/* Chooses a program's working folder: in the folder that the setting this_machine_work names or,
- * without that setting, in the folder with the server's record. If opsbrain is root, the program's
- * account cannot enter the folder of the record, so WORK_OF_ROOT is used instead. */
+/* Chooses a program's working folder: in the folder that the setting this_machine_work names.
+ * Without that setting, it is in the folder with the server's record or, if opsbrain is root, in
+ * WORK_OF_ROOT, because the program's account cannot enter the folder with the record. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {
     const struct machine_rules *rules = &machine->rules;
-    char root[PATH_MAX], digest[DIGEST_TEXT_SIZE];
+    char parent[PATH_MAX], digest[DIGEST_TEXT_SIZE];
 
     if (rules->work[0] == '\0' && geteuid() != 0) {
         snprintf(out, PATH_MAX, "%s/%s/work", rules->folder, name);
         return true;
     }
     digest_sha256_text(rules->folder, strlen(rules->folder), digest);
-    snprintf(root, sizeof root, "%s/%.12s", rules->work[0] != '\0' ? rules->work : WORK_OF_ROOT,
+    snprintf(parent, sizeof parent, "%s/%.12s", rules->work[0] != '\0' ? rules->work : WORK_OF_ROOT,
              digest);
-    if (!folders_make(root, error))
+    if (!folders_make(parent, error))
         return false;
-    if (chmod(root, 0711) != 0 || (rules->work[0] == '\0' && chmod(WORK_OF_ROOT, 0711) != 0))
-        return error_set(error, ERROR_INTERNAL, "%s: %s", root, strerror(errno));
-    machine_record_path(root, name, out);
+    if (chmod(parent, 0711) != 0 || (rules->work[0] == '\0' && chmod(WORK_OF_ROOT, 0711) != 0))
+        return error_set(error, ERROR_INTERNAL, "%s: %s", parent, strerror(errno));
+    machine_record_path(parent, name, out);
     return true;
 }
 

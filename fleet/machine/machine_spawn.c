@@ -61,7 +61,7 @@ static void write_all(int file, const char *bytes)
         ssize_t written = write(file, bytes, length);
 
         if (written < 0 && errno != EINTR)
-            return; /* the watchdog's answer reports it */
+            return; /* read_answer then reports a failure */
         bytes += written > 0 ? written : 0;
         length -= written > 0 ? (size_t)written : 0;
     }

@@ -127,7 +127,7 @@ const struct machine_kind *machine_kind_of(const json_t *record)
 
 /* ---- Until it is ready ---- */
 
-static bool answers(struct machine_watch *watch)
+static bool is_healthy(struct machine_watch *watch)
 {
     const json_t *probe = json_object_get(watch->record, "probe");
     struct machine_http http;
@@ -143,9 +143,9 @@ static bool answers(struct machine_watch *watch)
                              &ignored);
 }
 
-/* Called when the server answers; for a service, without waiting for that. Checks the server again,
- * so that a program that other machines can reach is never shown as ready. Loads the model if the
- * server is an Ollama that this watchdog started. */
+/* Called when the server is healthy; for a service, without asking whether it is. Checks the server
+ * again, so that a program that other machines can reach by now does not become ready. Loads the
+ * model if the server is an Ollama that this watchdog started. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
@@ -166,11 +166,11 @@ static CHECKED bool probe(struct machine_watch *watch, int64_t since_ns, struct 
     int64_t patience_s =
         json_get_integer(json_object_get(watch->record, "probe"), "patience_s", 3600);
 
-    if (json_object_get(watch->record, "service") != NULL || answers(watch))
+    if (json_object_get(watch->record, "service") != NULL || is_healthy(watch))
         return finish_start(watch, error);
     machine_watch_show(watch, "starting", NULL, NULL);
     return clock_monotonic_ns() - since_ns < patience_s * 1000000000
-           || error_set(error, ERROR_TIMEOUT, "its port did not answer within %lld s",
+           || error_set(error, ERROR_TIMEOUT, "its health check did not succeed within %lld s",
                         (long long)patience_s);
 }
 
@@ -214,8 +214,8 @@ static void repeat_until_done(struct machine_watch *watch,
     }
 }
 
-/* Ends the server. The record may change meanwhile, so it is read again afterwards. `failed`: the
- * server failed with `problem`. */
+/* Ends the server and, if its record says so, removes it. The record may change while the server
+ * ends, so it is read again afterwards. `failed`: the server failed with `problem`. */
 static void finish(struct machine_watch *watch, bool failed, const struct error *problem)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);

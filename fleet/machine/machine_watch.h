@@ -30,7 +30,7 @@ struct machine_watch {
 
 /* How one kind of server is started, checked and ended. */
 struct machine_kind {
-    /* Starts the server from nothing, or from what `end` left. May take long; stops early if
+    /* Starts the server from nothing, or from what `end` left. May take long; returns early if
      * machine_watch_goes_on returns false. */
     CHECKED bool (*start)(struct machine_watch *watch, struct error *error);
     /* Returns false if the server has ended or must be ended; the error says why. */

@@ -15,7 +15,8 @@
 #include "fleet/machine/machine_watch.h"
 
 #define GRACE_MS 10000
-#define LOG_BYTES (1 << 20) /* a log of this size is renamed, and a new one begins */
+/* Before a log would exceed this, it is renamed and a new one begins. */
+#define LOG_BYTES (1 << 20)
 
 /* ---- Output ---- */
 
@@ -127,7 +128,7 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* Does not reap the program, because no other process may get its number before `end` has run. */
+/* Does not reap the program, so that no other process gets its number before `end` has run. */
 static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);

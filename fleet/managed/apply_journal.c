@@ -98,7 +98,7 @@ bool apply_changed_nothing(const struct apply *apply)
 {
     struct fleet_journal_row *rows;
     struct error ignored;
-    size_t count, unanswered = 0, accepted = 0;
+    size_t count, unanswered = 0, not_refused = 0;
 
     if (!fleet_journal_list(apply->frame->store, apply->plan.row.id, &rows, &count, &ignored))
         return false;
@@ -113,10 +113,10 @@ bool apply_changed_nothing(const struct apply *apply)
         else if (is_refusal && unanswered > 0)
             unanswered--;
         else
-            accepted++;
+            not_refused++;
     }
     fleet_journal_rows_free(rows, count);
-    return unanswered + accepted == 0;
+    return unanswered + not_refused == 0;
 }
 
 /* ---- Resources ---- */

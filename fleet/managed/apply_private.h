@@ -46,8 +46,8 @@ static inline bool apply_is(const struct apply *apply, enum provider_verb verb)
     return strcmp(apply->plan.row.verb, provider_verb_name(verb)) == 0;
 }
 
-/* Returns true if the last request only waits for the server. It is not sent: apply_await waits
- * instead, shows the phases of the start and has a time limit. */
+/* Returns true if the last request only waits for the server. Such a request is not sent:
+ * apply_await waits instead, shows the phases of the start and has a time limit. */
 static inline bool apply_awaits_last(const struct managed_plan *plan)
 {
     const struct step *last = plan->steps + plan->step_count - 1;

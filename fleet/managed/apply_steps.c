@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
-/* How many failures of a request are tolerated, including those to find out whether it was carried
- * out. An accepted request has a time limit instead. */
+/* How many times a request may fail. An attempt to find out whether the request was carried out
+ * counts, too, unless the answer is yes. An accepted request has a time limit instead. */
 #define FAILURES_MAX 40
 
 /* The names in the journal. They must not change, because its rows outlive the program. */
@@ -44,7 +44,7 @@ static CHECKED enum step_state judge(struct apply *apply, size_t index,
     if (state == STEP_WAIT && reply->verdict == CLOUD_REFUSED)
         text_copy(progress->refusal, sizeof progress->refusal, reply->message);
     if (state == STEP_FAILED && progress->refusal[0] != '\0')
-        error_set(error, error->kind, "%s; it was refused with: %s", error->message,
+        error_set(error, error->kind, "%s; the request was refused with: %s", error->message,
                   progress->refusal);
     return state;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fleet/managed/ needs from the process. Its files know no provider by name, and call clouds
- * only through these functions and those of the providers. They borrow this struct. */
+/* What the files in fleet/managed/ need from the process. These files know no provider by name, and
+ * call clouds only through these functions and those of the providers. They borrow this struct. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adopts a server that already runs on a target. Nothing on the platform changes. */
+/* Adopts a server that already exists on a target. Nothing on the platform changes. */
 #pragma once
 
 #include "fleet/managed/managed_target.h"
@@ -12,11 +12,12 @@ struct managed_adoption {
     const char *rights;              /* of struct fleet_managed_row */
 };
 
-/* Returns the end in the server's label (UTC), which becomes the deployment's end; 0 if there is
- * none, or if this opsbrain did not create the server for a deployment of this name. */
+/* Returns the end that the platform has recorded for the server (UTC), such as in a label; it
+ * becomes the deployment's end. 0 if there is none, or if this opsbrain did not create the server
+ * for a deployment of this name. */
 int64_t managed_adopt_ends_ms(const struct fleet_frame *frame,
                               const struct managed_adoption *adoption);
-/* Returns how the server is to end: "destroy" if its label says so or the platform cannot stop
+/* Returns how the server is to end: "destroy" if the platform has recorded that or cannot stop
  * servers, otherwise "stop", which can be undone. Static. */
 const char *managed_adopt_at_end(const struct managed_target *target,
                                  const struct observed *observed);

@@ -62,9 +62,9 @@ static CHECKED enum job_end finish_done(struct apply *apply, char **outcome, str
     FREE_AUTO char *door = write_door(apply);
     const struct fleet_plan_end end = { .state = "done",
                                         .reason = "",
-                                        .managed = destroyed ? "gone"
-                                                   : stopped ? "stopped"
-                                                             : "running",
+                                        .managed_state = destroyed ? "gone"
+                                                         : stopped ? "stopped"
+                                                                   : "running",
                                         .observed = observed,
                                         .baseline = baseline,
                                         .wish = destroyed ? NULL : wish,
@@ -98,7 +98,7 @@ static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, b
     bool changed_nothing = apply_changed_nothing(apply);
     const struct fleet_plan_end end = { .state = state,
                                         .reason = apply->problem,
-                                        .managed = state_after(apply, clean, changed_nothing),
+                                        .managed_state = state_after(apply, clean, changed_nothing),
                                         .changed_nothing = changed_nothing };
 
     if (!end_plan(apply, &end, error))

@@ -7,7 +7,7 @@
 #include "fleet/managed/managed_plan.h"
 #include "jobs/job_pool.h"
 
-/* Runs a job of the kind JOB_KIND_APPLY. If the plan is cancelled or fails, what it made is undone.
- * The caller frees *outcome_json. */
+/* Runs a job of the kind JOB_KIND_APPLY. If the plan is cancelled or fails, what it created is
+ * deleted. The caller frees *outcome_json. */
 CHECKED enum job_end managed_apply_run(const struct fleet_frame *frame, struct job_run *run,
                                        char **outcome_json, struct error *error);

@@ -151,7 +151,8 @@ bool managed_check_run(const struct fleet_frame *frame, const struct fleet_manag
         struct error problem;
 
         if (!fleet_managed_note(frame->store, &noted, &problem))
-            log_warning("%s: the observation is not stored: %s", row->deployment, problem.message);
+            log_warning("%s: the failed observation is not stored: %s", row->deployment,
+                        problem.message);
         return false;
     }
     done = store(frame, row, &observed, out, error);

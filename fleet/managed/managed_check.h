@@ -6,7 +6,7 @@
 
 struct managed_check {
     bool changed;    /* state, problem or drift differs from the last check */
-    bool is_trouble; /* the deployment failed, or differs from how the newest plan left it */
+    bool is_trouble; /* the deployment failed, or has drifted (managed_check_drift) */
     char sentence[400];
 };
 
@@ -24,6 +24,6 @@ bool managed_check_is_same(const struct fleet_managed_row *row, const char *targ
  * observed, which is stored as its problem, or if the result cannot be stored. */
 CHECKED bool managed_check_run(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                                struct managed_check *out, struct error *error);
-/* Appends what differs from how the newest plan left the deployment, such as "replicas 1 -> 3 (last
- * changed by kubectl)". */
+/* Appends the drift, such as "replicas 1 -> 3 (last changed by kubectl)": what differs from how the
+ * last plan that was carried out left the deployment. */
 void managed_check_drift(const struct fleet_managed_row *row, struct text *out);

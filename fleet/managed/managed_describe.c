@@ -12,19 +12,19 @@
 
 static void describe_end(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
 {
-    const char *ends_by = json_get_text(advice, "ends_by", NULL);
+    const char *end_sentence = json_get_text(advice, "ends_by", NULL);
     char at[CLOCK_TEXT_SIZE];
 
     if (strcmp(row->verb, "stop") == 0 || strcmp(row->verb, "destroy") == 0)
         return;
-    if (ends_by == NULL)
+    if (end_sentence == NULL)
         text_addf(out, "NOTHING ENDS %s if opsbrain is gone.\n", row->deployment);
     if (row->ends_ms == 0)
         text_addf(out, "%s has no end.\n", row->deployment);
     else
         text_addf(out, "%s ends at %s (%s)%s%s.\n", row->deployment,
-                  clock_format_utc(row->ends_ms, at), row->at_end, ends_by == NULL ? "" : ": ",
-                  ends_by == NULL ? "" : ends_by);
+                  clock_format_utc(row->ends_ms, at), row->at_end, end_sentence == NULL ? "" : ": ",
+                  end_sentence == NULL ? "" : end_sentence);
 }
 
 static void describe_cost(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
@@ -71,7 +71,7 @@ void managed_plan_describe(const json_t *document, const struct fleet_plan_row *
 
     describe_end(advice, row, out);
     text_addf(out, "Plan %s: %s %s on %s", row->id, row->verb, row->deployment, row->target);
-    text_addf(out, ", where it is %s now.\n",
+    text_addf(out, ", where it was %s when the plan was made.\n",
               json_get_boolean(observed, "exists", false) ? json_get_text(observed, "state", "")
                                                           : "absent");
     describe_cost(advice, row, out);

@@ -53,8 +53,8 @@ static void read_step(const json_t *stored, struct step *out)
     out->wait_s = json_get_integer(stored, "wait_s", 0);
 }
 
-bool managed_document_steps(const json_t *list, struct step **out, size_t *count,
-                            struct error *error)
+bool managed_document_read_steps(const json_t *list, struct step **out, size_t *count,
+                                 struct error *error)
 {
     size_t i;
     json_t *stored;

@@ -8,13 +8,13 @@
 json_t *managed_document_step(const struct step *step); /* new reference */
 /* Reads a list of steps that managed_document_step wrote. Free with step_list_free. INTERNAL if
  * `list` is not a list. */
-CHECKED bool managed_document_steps(const json_t *list, struct step **out, size_t *count,
-                                    struct error *error);
+CHECKED bool managed_document_read_steps(const json_t *list, struct step **out, size_t *count,
+                                         struct error *error);
 /* Writes the part of the observed state on which a plan depends, such as existence, state, revision
  * and fields. New reference. */
 json_t *managed_document_basis(const struct observed *observed);
-/* Writes the server's door: what a provider needs to return the server's key, and the address to
- * which that key is sent. New reference. */
+/* Writes the server's door: what a provider needs in order to find the server's key, and the
+ * address to which that key is sent. New reference. */
 json_t *managed_document_door(const struct observed *observed);
 /* Reads a door; all other members of *out are zeroed. */
 void managed_document_read_door(const json_t *door, struct observed *out);
@@ -22,6 +22,5 @@ void managed_document_read_door(const json_t *door, struct observed *out);
  * `after`, until `out` has more than `limit` bytes. */
 void managed_document_differences(const json_t *before, const json_t *after, size_t limit,
                                   struct text *out);
-/* Writes the observed state as it is stored (fleet_managed_row.observed) and as deployment_show
- * shows it. New reference. */
+/* Writes the observed state as it is stored (fleet_managed_row.observed). New reference. */
 json_t *managed_document_observation(const struct observed *observed);

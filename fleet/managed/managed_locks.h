@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of managed deployments. A key is sent only to its server's address, as the newest plan
- * or the adoption stored it, and is kept in memory only. */
+/* The keys of managed deployments. A key is sent only to its server's address, as the adoption or
+ * the last plan that was carried out stored it, and is kept in memory only. */
 #pragma once
 
 #include "base/net/endpoint.h"

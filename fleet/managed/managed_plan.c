@@ -16,7 +16,7 @@ void managed_plan_finish(struct managed_plan *plan)
     *plan = (struct managed_plan){ 0 };
 }
 
-/* Returns the number of servers after the plan. */
+/* Returns how many servers may run at once after the plan. */
 static int64_t count_replicas(const struct making *making, const struct managed_plan *plan)
 {
     enum provider_verb verb = making->wish.verb;
@@ -30,7 +30,7 @@ static int64_t count_replicas(const struct making *making, const struct managed_
 static void find_price(struct making *making, struct managed_plan *plan)
 {
     plan->row.usd_known = 1;
-    if (plan_is_ending(making->wish.verb))
+    if (plan_ends_server(making->wish.verb))
         return;
     plan->row.usd_known = 0;
     if (plan->desired.recipe == NULL)
@@ -76,7 +76,7 @@ static CHECKED bool make(struct making *making, struct managed_plan *plan, struc
         return false;
     find_price(making, plan);
     if (!fleet_plan_within(&plan->target.row, &plan->row, error)
-        || (!plan_is_ending(making->wish.verb) && !plan_check_guard(plan, error))
+        || (!plan_ends_server(making->wish.verb) && !plan_check_guard(plan, error))
         || (making->id == NULL && !plan_check_requests(making, plan, error)))
         return false;
     plan_document_write(making, plan);

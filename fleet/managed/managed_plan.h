@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan to change a deployment. It is made from a wish and the observed state, is shown request by
- * request, and is compared with the state again before it is carried out. */
+/* A plan to change a deployment. It is made from a wish and the observed state, and lists the
+ * requests to send. A plan to stop or destroy begins as soon as it is made; before any other plan
+ * begins, it is made again (managed_plan_again), because something may have changed. */
 #pragma once
 
 #include "fleet/managed/managed_target.h"
@@ -19,7 +20,7 @@ struct managed_wish {
      * for any other verb the end is unchanged */
     int64_t life_s;
     const char *at_end; /* "stop" or "destroy" */
-    int64_t replicas;   /* 0: as in the deployment's record, else as the recipe says */
+    int64_t replicas;   /* 0: as in the deployment's record; if it has none, as the recipe says */
 };
 
 struct managed_plan {
@@ -50,7 +51,7 @@ CHECKED bool managed_plan_again(const struct fleet_frame *frame, const struct fl
 CHECKED bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_row *row,
                                struct managed_plan *out, struct error *error);
 
-/* Appends the plan as text for a user: the end, what the plan changes, the cost, how access is
- * protected, the warnings, the requests, and the plan's state. */
+/* Appends the plan as text for a user: the deployment's end, what the plan changes, the cost, how
+ * access is protected, the warnings, the requests, and the plan's state. */
 void managed_plan_describe(const json_t *document, const struct fleet_plan_row *row,
                            struct text *out);

@@ -61,7 +61,7 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
 }
 
 /* Observes the deployment, and sets *out to its newest observation: an earlier one if it cannot be
- * observed now; NULL if opsbrain does not manage the server at this address. */
+ * observed now; NULL if opsbrain does not manage the server at the deployment's address. */
 static CHECKED bool read_observation(const struct fleet_frame *frame,
                                      const struct deployment *deployment, json_t **out,
                                      struct error *error)

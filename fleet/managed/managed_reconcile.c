@@ -21,8 +21,8 @@
 struct turn {
     char id[ID_SIZE];
     int64_t next_ms;
-    unsigned minutes;
-    bool is_seen; /* in this round: the deployment is still managed */
+    unsigned minutes; /* from the last check to the next one */
+    bool is_seen;     /* in this round: the deployment is still managed */
 };
 
 struct managed_reconciler {
@@ -88,8 +88,8 @@ static void drop_gone(struct managed_reconciler *reconciler)
         reconciler->turns[i].is_seen = false;
 }
 
-/* Schedules the next check: in a minute if something has changed or the end is near; otherwise
- * after twice the time before, up to a limit. */
+/* Schedules the next check: in a minute if something has changed, or the end is near or past;
+ * otherwise after twice the previous interval, up to a limit. */
 static void schedule_next(struct turn *turn, const struct fleet_managed_row *row, bool is_observed,
                           bool changed, int64_t now_ms)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks each managed deployment every one to ten minutes: stores what the provider shows, and
- * warns before the deployment's end. After its end, ends the deployment if opsbrain may and nothing
- * else did. Also searches the targets for orphans. */
+ * warns before the deployment's end. After its end, begins a plan that ends the deployment, if
+ * opsbrain may, and has not observed that the deployment is ended already. Also searches the
+ * targets for orphans. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stored target in the form for providers, and its provider. */
+/* A target as it is stored and in the form for providers, and its provider. */
 #pragma once
 
 #include "fleet/managed/fleet_frame.h"
 
 struct managed_target {
     struct fleet_target_row row;
-    struct fleet_target plain;
+    struct fleet_target plain; /* `row` in the form for providers */
     const struct provider *provider;
 };
 
-/* Reads a stored row. INVALID: the message names the member that is wrong; the provider checks its
- * own members. */
+/* Reads a row, which need not be stored yet. INVALID: the message names the member that is wrong;
+ * the provider checks its own members. */
 CHECKED bool managed_target_read(const struct fleet_frame *frame,
                                  const struct fleet_target_row *row, struct managed_target *out,
                                  struct error *error);

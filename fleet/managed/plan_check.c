@@ -33,7 +33,7 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
     const struct fleet_target_row *target = &plan->target.row;
 
     if (plan->row.ends_ms == 0 || target->allows_no_guard
-        || plan->target.provider->ends_by(&plan->desired) != NULL)
+        || plan->target.provider->describe_guard(&plan->desired) != NULL)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
                      "nothing ends %s if opsbrain is gone, and the target %s does not allow that "

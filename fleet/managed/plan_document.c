@@ -47,13 +47,13 @@ static json_t *commands_json(const struct managed_plan *plan)
 static json_t *advice_json(const struct making *making, const struct managed_plan *plan)
 {
     const struct provider *provider = plan->target.provider;
-    const char *ends_by = plan->row.ends_ms == 0 ? NULL : provider->ends_by(&plan->desired);
+    const char *guard = plan->row.ends_ms == 0 ? NULL : provider->describe_guard(&plan->desired);
     json_t *warnings = json_copy(making->warnings);
 
     if (plan->desired.recipe != NULL)
         provider->lint(&plan->desired, warnings);
     return json_pack("{s:s, s:s?, s:s, s:o, s:o}", "price", making->price.breakdown, "ends_by",
-                     ends_by, "lock", provider->lock, "commands", commands_json(plan), "warnings",
+                     guard, "lock", provider->lock, "commands", commands_json(plan), "warnings",
                      warnings);
 }
 

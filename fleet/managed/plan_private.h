@@ -19,7 +19,7 @@ struct making {
     json_t *warnings; /* warnings of the recipe, as sentences */
 };
 
-static inline bool plan_is_ending(enum provider_verb verb)
+static inline bool plan_ends_server(enum provider_verb verb)
 {
     return verb == VERB_STOP || verb == VERB_DESTROY;
 }

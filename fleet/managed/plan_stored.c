@@ -41,7 +41,7 @@ static CHECKED bool refuse_difference(const json_t *before, const json_t *after,
             managed_document_differences(json_object_get(before, parts[i].name),
                                          json_object_get(after, parts[i].name), 200, &members);
     return error_set(error, ERROR_CONFLICT,
-                     "%s has changed since the plan was made: %s; make a new one with "
+                     "%s has changed since the plan was made: %s; make a new plan with "
                      "deployment_plan",
                      what, members.length == 0 ? "it differs" : text_string(&members));
 }
@@ -108,8 +108,8 @@ bool managed_plan_load(const struct fleet_frame *frame, const struct fleet_plan_
     done = managed_target_find(frame, row->target, &out->target, error)
            && managed_target_place(&out->target, making.wish.place, &place, error)
            && (recipe == NULL || recipe_read(recipe, &out->recipe, error))
-           && managed_document_steps(json_object_get(out->document, "steps"), &out->steps,
-                                     &out->step_count, error);
+           && managed_document_read_steps(json_object_get(out->document, "steps"), &out->steps,
+                                          &out->step_count, error);
     if (!done) {
         managed_plan_finish(out);
         return false;

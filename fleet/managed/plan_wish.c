@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the wish of a plan. What the call does not give is taken from the deployment's record. */
+/* Reads the wish of a plan. What the wish does not give is taken from the deployment's record. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -93,8 +93,8 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
     struct recipe plain = { 0 };
     bool done;
 
-    if (plan_is_ending(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
-        return true; /* ending a server needs no recipe, and an adopted server has none */
+    if (plan_ends_server(wish->verb) || (wish->recipe[0] == '\0' && wish->verb != VERB_CREATE))
+        return true; /* ending a server needs no recipe, and an adopted server may have none */
     if (!managed_target_allows(&plan->target, wish->recipe))
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s does not allow the recipe %s: target_show lists the "
@@ -150,7 +150,7 @@ static CHECKED bool find_end(const struct making *making, int64_t *ends_ms, stru
         return error_set(error, ERROR_INVALID,
                          "\"life_s\" is missing: give the seconds that %s runs from now on",
                          wish->deployment);
-    if (*ends_ms == 0 || plan_is_ending(wish->verb) || *ends_ms >= now_ms + SHORTEST_LIFE_MS)
+    if (*ends_ms == 0 || plan_ends_server(wish->verb) || *ends_ms >= now_ms + SHORTEST_LIFE_MS)
         return true;
     return error_set(error, making->id == NULL ? ERROR_INVALID : ERROR_CONFLICT,
                      "%s would end in less than ten minutes: %s", wish->deployment,

@@ -38,7 +38,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-static const char *ends_by(const struct desired *desired)
+static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0)
         return NULL;
@@ -74,6 +74,6 @@ const struct provider provider_cloud_run = {
     .check = check,
     .lint = cloud_run_lint,
     .command = cloud_run_command,
-    .ends_by = ends_by,
+    .describe_guard = describe_guard,
     .key = key,
 };

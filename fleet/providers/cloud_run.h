@@ -21,6 +21,7 @@ CHECKED bool cloud_run_check(const struct desired *desired, struct error *error)
 /* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void cloud_run_lint(const struct desired *desired, json_t *warnings);
 
+/* As provider.steps, provider.outcome and provider.command (provider.h). */
 CHECKED bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
                              const struct observed *now, struct step **out, size_t *count,
                              struct error *error);
@@ -30,6 +31,7 @@ void cloud_run_command(const struct desired *desired, const struct step *step, s
 
 /* Reads a service's object. Without I/O. */
 void cloud_run_read(const json_t *service, struct observed *out);
+/* As provider.observe and provider.list. */
 CHECKED bool cloud_run_observe(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error);
 CHECKED bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target,

@@ -77,7 +77,7 @@ static json_t *probe(const struct recipe *recipe, const char *name)
     return out;
 }
 
-static bool is_copied(const struct recipe *recipe)
+static bool copies_weights(const struct recipe *recipe)
 {
     return json_is_true(recipe_member(recipe, "weights.copied_to_memory"));
 }
@@ -113,8 +113,8 @@ static json_t *resources(const struct recipe *recipe)
 
     if (recipe->chips > 0)
         json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
-    /* cpuIdle must be false with a GPU. That is the default, but it is sent so that the
-     * plan shows it. */
+    /* cpuIdle must be false with a GPU. If limits are given, false is the default, but it is sent
+     * so that the plan shows it. */
     return json_pack("{s:o, s:b, s:b}", "limits", limits, "cpuIdle", 0, "startupCpuBoost", 1);
 }
 
@@ -128,7 +128,7 @@ static json_t *make_container(const struct desired *desired)
                   environment(recipe), "ports", "name", "http1", "containerPort",
                   (json_int_t)recipe_integer(recipe, "port", 8080), "resources", resources(recipe));
 
-    (is_copied(recipe) ? add_copying : provider_set_program)(desired, out);
+    (copies_weights(recipe) ? add_copying : provider_set_program)(desired, out);
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         json_t *value = probe(recipe, probes[i][0]);
 
@@ -161,7 +161,7 @@ static void add_volumes(const struct desired *desired, json_t *template, json_t 
                    json_pack("{s:{s:s, s:b, s:o}}", "gcs", "bucket", desired->target->bucket,
                              "readOnly", 1, "mountOptions",
                              options != NULL ? json_deep_copy(options) : json_array()));
-    if (is_copied(recipe))
+    if (copies_weights(recipe))
         add_volume(template, container, "memory", MEMORY_AT,
                    json_pack("{s:{s:s}}", "emptyDir", "medium", "MEMORY"));
     if (shared_gib > 0)
@@ -318,7 +318,7 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
     const struct google_warning rows[] = {
         { recipe_integer(recipe, "scale.min", 0) == 0,
           "The service scales to zero: the first request afterwards waits for the whole start, and "
-          "an idle instance is paid for about 15 minutes." },
+          "an idle instance is billed for about 15 minutes." },
         { recipe->chips > 0 && recipe_integer(recipe, "scale.max", 1) > 1,
           "Each instance takes a GPU of the quota, and a measurement covers all instances "
           "together." },

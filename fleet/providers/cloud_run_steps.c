@@ -57,7 +57,7 @@ static void add_right(const struct google_list *list)
                            "roles/run.developer", "members", "serviceAccount:", list->end.account);
 }
 
-/* The request is then refused if somebody has changed the service since it was observed. */
+/* With the etag, a request is refused if somebody has changed the service since it was observed. */
 static void set_etag(json_t *body, const struct observed *now)
 {
     if (now->etag[0] != '\0')
@@ -182,12 +182,12 @@ static void add_destroy(const struct google_list *list)
 static CHECKED bool check_end(enum provider_verb verb, const struct desired *desired,
                               const struct observed *now, struct error *error)
 {
-    static const unsigned verbs_with_end =
+    static const unsigned verbs_that_move_end =
         VERB_BIT(VERB_EXTEND) | VERB_BIT(VERB_START) | VERB_BIT(VERB_UPDATE);
 
     if (desired->ends_ms == 0)
         return true;
-    if ((verbs_with_end & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
+    if ((verbs_that_move_end & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%s in %s has no end, and on Cloud Run only a new service can get one: "
                          "the right to end it would replace the rights that others have on it",

@@ -42,11 +42,11 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-static const char *ends_by(const struct desired *desired)
+static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0)
         return NULL;
-    return desired->end_destroys ? TITLE " itself deletes the machine at its end"
+    return desired->end_destroys ? TITLE " itself deletes the machine at the end of its life"
                                  : TITLE " itself stops the machine at its end";
 }
 
@@ -76,7 +76,7 @@ const struct provider provider_compute_engine = {
     .check = check,
     .lint = compute_lint,
     .command = compute_command,
-    .ends_by = ends_by,
+    .describe_guard = describe_guard,
     .key = key,
     .key_lasts_ms = GOOGLE_MACHINE_KEY_LASTS_MS,
 };

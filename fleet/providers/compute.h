@@ -12,7 +12,7 @@ const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SI
 /* Writes the region of a zone, such as "us-central1" for "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
 /* Returns true for flex-start: the machine waits for capacity, and its life counts from when it
- * gets capacity. */
+ * gets capacity. The scheduling of `now` decides or, if it is not known, the wanted kind. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
 /* Returns the body of an instance for a recipe. New reference. */
@@ -31,6 +31,7 @@ void compute_lint(const struct desired *desired, json_t *warnings);
 /* Returns true if this machine type includes accelerators. */
 bool compute_has_accelerators(const char *machine_type);
 
+/* As provider.steps, provider.outcome and provider.command (provider.h). */
 CHECKED bool compute_steps(enum provider_verb verb, const struct desired *desired,
                            const struct observed *now, struct step **out, size_t *count,
                            struct error *error);
@@ -41,10 +42,12 @@ void compute_command(const struct desired *desired, const struct step *step, str
 /* Reads an instance's object. `is_inside`: its internal address is used even if it has an
  * external one. Without I/O. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
+/* As provider.observe and provider.list. */
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
                              struct observed *out, struct error *error);
 CHECKED bool compute_list(struct cloud *cloud, const struct fleet_target *target,
                           struct observed **out, size_t *count, json_t *warnings,
                           struct error *error);
-/* Adds a finding for each region: the accelerators for which there is a quota. */
+/* Adds a finding for each region of the target's zones: whether it has a quota of accelerators that
+ * is not used up. */
 void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings);

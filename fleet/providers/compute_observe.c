@@ -145,8 +145,8 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
-/* Reads the script's last line from the serial port. It is used until the machine reports a line of
- * the server. */
+/* Reads the script's last line from the serial port. Called for a machine that is not ready and has
+ * no line among its guest attributes. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -160,7 +160,7 @@ static void ask_line(struct cloud *cloud, struct observed *out)
 }
 
 /* Reads the script's guest attributes. A failure is ignored: there are no attributes before the
- * script runs, and the account may lack the permission. */
+ * script runs, and the target's credential may lack the permission. */
 static void ask_machine(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };

@@ -41,13 +41,13 @@ static void read_gpus(struct cloud *cloud, const char *project, const char *regi
 static void check_region(struct cloud *cloud, const struct fleet_target *target, const char *region,
                          json_t *findings)
 {
-    static const char *const tpus[] = { "TPUS-PER-TPU-FAMILY-per-project-region",
-                                        "PREEMPTIBLE-TPU-V6E-per-project-region" };
+    static const char *const tpu_quotas[] = { "TPUS-PER-TPU-FAMILY-per-project-region",
+                                              "PREEMPTIBLE-TPU-V6E-per-project-region" };
     struct google_quotas quotas = { 0 };
 
     read_gpus(cloud, target->project, region, &quotas);
-    for (size_t i = 0; i < sizeof tpus / sizeof tpus[0]; i++)
-        google_quotas_read(cloud, target->project, "compute.googleapis.com", tpus[i], region,
+    for (size_t i = 0; i < sizeof tpu_quotas / sizeof tpu_quotas[0]; i++)
+        google_quotas_read(cloud, target->project, "compute.googleapis.com", tpu_quotas[i], region,
                            &quotas);
     google_quotas_finish(&quotas, target, region, findings);
 }

@@ -32,16 +32,16 @@ static size_t shown_length(const char *word, bool *named)
     return at;
 }
 
-static json_t *mask_word(const char *word, size_t shown)
+static json_t *mask_word(const char *word, size_t shown_bytes)
 {
     TEXT_AUTO start = { 0 };
     TEXT_AUTO out = { 0 };
     json_auto_t *digest = provider_digest(word);
 
-    text_add_bytes(&start, word, shown);
+    text_add_bytes(&start, word, shown_bytes);
     credential_add_masked(&out, text_string(&start));
-    if (word[shown] != '\0')
-        text_addf(&out, "%s(hidden)", shown > 0 ? " " : "");
+    if (word[shown_bytes] != '\0')
+        text_addf(&out, "%s(hidden)", shown_bytes > 0 ? " " : "");
     if (strcmp(text_string(&out), word) != 0)
         text_addf(&out, " %s", json_string_value(digest));
     return json_string(text_string(&out));
@@ -56,9 +56,10 @@ json_t *container_command_mask(const json_t *words, bool *is_value)
     json_array_foreach(words, i, item) {
         const char *word = json_string_value(item);
         bool hides = *is_value && word != NULL && !is_option(word), named = false;
-        size_t shown = word == NULL || hides ? 0 : shown_length(word, &named);
+        size_t shown_bytes = word == NULL || hides ? 0 : shown_length(word, &named);
 
-        json_array_append_new(out, word == NULL ? json_deep_copy(item) : mask_word(word, shown));
+        json_array_append_new(out,
+                              word == NULL ? json_deep_copy(item) : mask_word(word, shown_bytes));
         *is_value = hides || (named && is_option(word));
     }
     return out;

@@ -47,13 +47,13 @@ int64_t google_integer(const json_t *object, const char *name);
 struct google_machine {
     char tag[32];    /* of the machine, by which the firewall finds it; also the firewall's name */
     char secret[40]; /* the key's name in Secret Manager */
-    char firewall[512]; /* URL */
-    char key[512];      /* URL of the secret */
+    char firewall_url[512];
+    char secret_url[512];
 };
 /* The names of a Cloud Scheduler job, and of the account with which it sends its one request. */
 struct google_end {
     char account[128]; /* e-mail address */
-    char job[512];     /* URL */
+    char job_url[512];
 };
 
 /* A verb's steps while they are made. */
@@ -63,8 +63,8 @@ struct google_list {
     struct step **steps;
     size_t *count;
     /* A provider fills in the members below that it uses: */
-    char url[512];    /* of the resource */
-    char queued[512]; /* of the queued resource that requests a node */
+    char url[512];        /* of the resource */
+    char queued_url[512]; /* of the queued resource that requests a node */
     struct google_machine machine;
     struct google_end end;
 };
@@ -85,7 +85,7 @@ CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb v
  * summary. The returned step is valid until the next one is added. */
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary);
-/* Adds a condition "secret-NAME" for each secret of the recipe: the secret must exist. */
+/* Adds a step "secret-NAME" for each secret of the recipe, which checks that the secret exists. */
 void google_add_secrets(const struct google_list *list);
 /* INVALID if the recipe names a secret that Secret Manager cannot have. */
 CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
@@ -95,7 +95,7 @@ struct step *google_add_removal(const struct google_list *list, const char *name
 /* Makes a POST step create its resource: the request goes to the resource's parent, and deleting
  * the resource undoes it. */
 void google_set_creation(struct step *step);
-/* Appends a parameter to the step's URL. */
+/* Appends a parameter to the step's URL. `value`: already percent-encoded. */
 void google_add_query(struct step *step, const char *name, const char *value);
 /* CONFLICT if a resource to create exists and is somebody else's; NOT_FOUND if a resource to
  * change, but not to destroy, does not exist; INVALID if a creation or an update has no recipe.

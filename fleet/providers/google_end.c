@@ -21,8 +21,8 @@ void google_end_name(const struct desired *desired, const char *what, const char
     google_tag(desired, what, tag);
     snprintf(out->account, sizeof out->account, "ob-%s@%.63s.iam.gserviceaccount.com", tag,
              project);
-    snprintf(out->job, sizeof out->job, SCHEDULER "projects/%.63s/locations/%.63s/jobs/ob-%s",
-             project, region, tag);
+    snprintf(out->job_url, sizeof out->job_url,
+             SCHEDULER "projects/%.63s/locations/%.63s/jobs/ob-%s", project, region, tag);
 }
 
 static void account_url(const struct google_list *list, char out[512])
@@ -60,10 +60,10 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
                             json_pack("{s:s}", "Content-Type", "application/json"));
     }
     return json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:i, s:s}}", "name",
-                     list->end.job + strlen(SCHEDULER), "description", google_mark(list->desired),
-                     "schedule", provider_schedule(list->desired->ends_ms), "timeZone", "Etc/UTC",
-                     "httpTarget", request, "retryConfig", "retryCount", 5, "minBackoffDuration",
-                     "30s");
+                     list->end.job_url + strlen(SCHEDULER), "description",
+                     google_mark(list->desired), "schedule",
+                     provider_schedule(list->desired->ends_ms), "timeZone", "Etc/UTC", "httpTarget",
+                     request, "retryConfig", "retryCount", 5, "minBackoffDuration", "30s");
 }
 
 /* Replaces a job that an earlier resource of this name has left, because that job has a different
@@ -73,10 +73,10 @@ void google_end_add_job(const struct google_list *list, const char *method, cons
 {
     struct step *step;
 
-    google_add_removal(list, "end-before", list->end.job,
+    google_add_removal(list, "end-before", list->end.job_url,
                        "Deletes an earlier Cloud Scheduler job, if there is one, that would end");
-    step =
-        google_add(list, "end", "POST", list->end.job, "Creates the Cloud Scheduler job that ends");
+    step = google_add(list, "end", "POST", list->end.job_url,
+                      "Creates the Cloud Scheduler job that ends");
     google_set_creation(step);
     step->body = job_body(list, method, url, body);
 }
@@ -84,7 +84,7 @@ void google_end_add_job(const struct google_list *list, const char *method, cons
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body)
 {
-    struct step *step = google_add(list, "end", "PATCH", list->end.job,
+    struct step *step = google_add(list, "end", "PATCH", list->end.job_url,
                                    "Changes the Cloud Scheduler job that ends");
 
     google_add_query(step, "updateMask", "description,schedule,timeZone,httpTarget");
@@ -93,7 +93,7 @@ void google_end_add_change(const struct google_list *list, const char *method, c
 
 void google_end_add_job_removal(const struct google_list *list)
 {
-    google_add_removal(list, "remove-end", list->end.job,
+    google_add_removal(list, "remove-end", list->end.job_url,
                        "Deletes the Cloud Scheduler job that ends");
 }
 

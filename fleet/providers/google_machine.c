@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names, requests and outcomes of a machine's key and firewall, and what a machine reports
- * about itself. */
+/* The names and requests of a machine's key and firewall, the outcomes of requests to Compute
+ * Engine, what a machine reports about itself, and the reading of its key. */
 #include "fleet/providers/google_machine.h"
 
 #include <stdio.h>
@@ -27,13 +27,14 @@ void google_machine_name(const struct desired *desired, const char *what,
     char tag[GOOGLE_TAG_SIZE], project[64];
 
     google_tag(desired, what, tag);
-    if (!read_project(desired->target->network, project)) /* a firewall belongs to its network */
+    /* a firewall is in its network's project */
+    if (!read_project(desired->target->network, project))
         text_copy(project, sizeof project, desired->target->project);
     snprintf(out->tag, sizeof out->tag, "ob-%s", tag);
     snprintf(out->secret, sizeof out->secret, "ob-%s-key", tag);
-    snprintf(out->firewall, sizeof out->firewall, GOOGLE_COMPUTE "projects/%s/global/firewalls/%s",
-             project, out->tag);
-    snprintf(out->key, sizeof out->key, GOOGLE_SECRETS "projects/%.63s/secrets/%s",
+    snprintf(out->firewall_url, sizeof out->firewall_url,
+             GOOGLE_COMPUTE "projects/%s/global/firewalls/%s", project, out->tag);
+    snprintf(out->secret_url, sizeof out->secret_url, GOOGLE_SECRETS "projects/%.63s/secrets/%s",
              desired->target->project, out->secret);
 }
 
@@ -88,8 +89,8 @@ void google_machine_set_id(const struct desired *desired, struct step *step)
 
 static void add_key(const struct google_list *list)
 {
-    struct step *step = google_add(list, "key", "POST", list->machine.key,
-                                   "Creates the secret in which the machine writes its key:");
+    struct step *step = google_add(list, "key", "POST", list->machine.secret_url,
+                                   "Creates the secret to which the machine writes the key of");
 
     google_set_creation(step);
     google_add_query(step, "secretId", list->machine.secret);
@@ -97,14 +98,14 @@ static void add_key(const struct google_list *list)
                            google_labels(list->desired));
 }
 
-/* Replaces all rights on the secret, which is new: nobody else has rights on it yet. */
+/* Replaces all rights that are granted on the secret itself: it is this deployment's alone. */
 static void add_right(const struct google_list *list)
 {
     const char *account = list->desired->target->service_account;
-    struct step *step = google_add(list, "key-right", "POST", list->machine.key,
-                                   "Lets the machine's account write and read that secret:");
+    struct step *step = google_add(list, "key-right", "POST", list->machine.secret_url,
+                                   "Lets the machine's account write and read the key of");
 
-    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", list->machine.key);
+    snprintf(step->url, sizeof step->url, "%s:setIamPolicy", list->machine.secret_url);
     step->body = json_pack("{s:{s:[{s:s, s:[s+]}, {s:s, s:[s+]}]}}", "policy", "bindings", "role",
                            "roles/secretmanager.secretVersionAdder", "members",
                            "serviceAccount:", account, "role", "roles/secretmanager.secretAccessor",
@@ -127,7 +128,7 @@ static json_t *firewall_body(const struct desired *desired, const struct google_
 
 static void add_firewall(const struct google_list *list)
 {
-    struct step *step = google_add(list, "firewall", "POST", list->machine.firewall,
+    struct step *step = google_add(list, "firewall", "POST", list->machine.firewall_url,
                                    "Lets the target's source ranges reach the port of");
 
     google_set_creation(step);
@@ -144,8 +145,8 @@ void google_machine_add(const struct google_list *list)
 
 void google_machine_add_removals(const struct google_list *list)
 {
-    google_add_removal(list, "remove-firewall", list->machine.firewall, "Closes the port of");
-    google_add_removal(list, "remove-key", list->machine.key, "Deletes the key of");
+    google_add_removal(list, "remove-firewall", list->machine.firewall_url, "Closes the port of");
+    google_add_removal(list, "remove-key", list->machine.secret_url, "Deletes the key of");
 }
 
 /* ---- Outcomes ---- */
@@ -269,11 +270,12 @@ bool google_machine_key(struct cloud *cloud, const char *what, const struct obse
         || !read_project(what, target.project))
         return true;
     google_machine_name(&desired, what, &machine);
-    snprintf(url, sizeof url, "%s/versions/latest:access", machine.key);
+    snprintf(url, sizeof url, "%s/versions/latest:access", machine.secret_url);
     return cloud_read(cloud, url, &reply, error)
            && (provider_read_key(json_get_text(json_object_get(reply.body, "payload"), "data", ""),
                                  out)
                || error_set(error, ERROR_UPSTREAM,
-                            "the secret %s has no key: restart the machine, which makes one",
+                            "the secret %s has no valid key: add a version with one, and restart "
+                            "the machine",
                             machine.secret));
 }

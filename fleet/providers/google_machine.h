@@ -9,7 +9,7 @@
 
 #define GOOGLE_PORT "opsbrain-port" /* label: the server's port */
 
-/* Members of the rows of both providers (struct provider): */
+/* Members of struct provider that Compute Engine and Cloud TPU have in common: */
 #define GOOGLE_MACHINE_VERBS                                                                       \
     (VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_START) | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_EXTEND)    \
      | VERB_BIT(VERB_DESTROY))
@@ -33,7 +33,7 @@ json_t *google_machine_labels(const struct desired *desired);
 /* Finds the server's port in the labels or, if they have none, in the script. Returns 8000 if
  * neither has a port, or if the port is not valid. */
 int google_machine_port(const json_t *labels, const char *script);
-/* Sets the server's address if `address` is an IPv4 address. */
+/* Sets the server's address if `address` consists of digits and dots, as an IPv4 address does. */
 void google_machine_set_address(const char *address, int port, struct observed *out);
 
 /* Adds the steps "key", "key-right" and "firewall", which precede the creation of the machine. */
@@ -52,7 +52,7 @@ bool google_machine_is_inside(const struct fleet_target *target);
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
 /* INVALID if no Google machine can run the recipe, for example because its engine reads no API key,
- * or if the recipe cannot be bought as the wanted kind. */
+ * or if the recipe's hardware cannot be bought as the wanted kind. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
 /* Returns the environment variable from which the recipe's engine reads its API key; NULL if it
@@ -63,9 +63,9 @@ void google_machine_lint(json_t *warnings);
 
 /* Appends the script that starts the server at every boot. It reads secrets with the machine's own
  * account and contains none. It writes its phase (image, weights, compile, ready, failed) and the
- * server's last line, or the reason of a failure, as the guest attributes "phase" and "line" of
- * GOOGLE_ATTRIBUTES. It also writes both to the serial port, whose output Cloud TPU does not show
- * for nodes. */
+ * server's last line, or the reason of a failure, as the guest attributes "phase" and "line" in
+ * the namespace GOOGLE_ATTRIBUTES. It also writes both to the serial port, whose output Cloud TPU
+ * does not show for nodes. */
 #define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);

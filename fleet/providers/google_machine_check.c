@@ -7,8 +7,8 @@
 #include "fleet/providers/google_machine.h"
 #include "fleet/recipes/recipe.h"
 
-#define SHORTEST_IPV4 8 /* bits of a prefix: no larger range belongs to one owner */
-#define SHORTEST_IPV6 16
+#define SHORTEST_IPV4_PREFIX 8 /* bits: the largest private network is 10.0.0.0/8 */
+#define SHORTEST_IPV6_PREFIX 16
 
 /* The environment variables from which engines read their API keys. */
 static const struct engine {
@@ -42,8 +42,8 @@ static bool is_range(const char *text)
     memcpy(address, text, length);
     address[length] = '\0';
     if (inet_pton(AF_INET, address, bytes) == 1)
-        return bits >= SHORTEST_IPV4 && bits <= 32;
-    return inet_pton(AF_INET6, address, bytes) == 1 && bits >= SHORTEST_IPV6;
+        return bits >= SHORTEST_IPV4_PREFIX && bits <= 32;
+    return inet_pton(AF_INET6, address, bytes) == 1 && bits >= SHORTEST_IPV6_PREFIX;
 }
 
 static CHECKED bool check_ranges(const struct fleet_target *target, const char *title,
@@ -59,7 +59,7 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
                              "\"source_ranges\" has \"%s\": a range is like 203.0.113.4/32 or "
                              "10.0.0.0/8, with a prefix of at least %d bits (IPv6: %d), so that no "
                              "server is open to everybody",
-                             target->source_ranges[i], SHORTEST_IPV4, SHORTEST_IPV6);
+                             target->source_ranges[i], SHORTEST_IPV4_PREFIX, SHORTEST_IPV6_PREFIX);
     return true;
 }
 
@@ -156,7 +156,8 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
                          title, recipe->engine);
     if (desired->kind[0] != '\0' && recipe_member(recipe, "kinds") != NULL
         && !recipe_lists(recipe, "kinds", desired->kind))
-        return error_set(error, ERROR_INVALID, "the recipe %s cannot be bought as %s", recipe->name,
+        return error_set(error, ERROR_INVALID,
+                         "the hardware of the recipe %s cannot be bought as %s", recipe->name,
                          desired->kind);
     return google_check_secrets(recipe, error);
 }

@@ -79,8 +79,8 @@ static void add_secret(struct text *out, const char *variable, const char *secre
               secret, variable);
 }
 
-/* Reads the recipe's secrets and the key into variables, which are passed to the container by name.
- * Makes the key if its secret has none yet. */
+/* The script reads the recipe's secrets and the key into variables, which are passed to the
+ * container by name. It makes a key if none can be read. */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {
@@ -152,17 +152,16 @@ static void add_environment(const struct recipe *recipe, struct text *out)
     add_option(out, "-e", google_machine_key_variable(recipe));
 }
 
-/* Only this script may use the machine's own token: the container may use the metadata server for
- * DNS, but not for tokens. On a TPU the container shares the machine's network and cannot be
- * restricted. */
+/* Keeps the machine's own token from the container, which may use the metadata server for DNS, but
+ * not for tokens. On a TPU the container shares the machine's network and cannot be restricted. */
 static void add_guard(const struct recipe *recipe, struct text *out)
 {
     if (!is_tpu(recipe))
         text_add(out, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80 -j REJECT || "
-                      "end 'the metadata server cannot be closed'\n");
+                      "end 'the metadata server cannot be closed to the container'\n");
 }
 
-/* The recipe's command replaces the image's: its first word replaces the entry point. */
+/* If the recipe has a command, it replaces the image's: its first word becomes the entry point. */
 static void add_run(const struct desired *desired, struct text *out)
 {
     const struct recipe *recipe = desired->recipe;
@@ -182,7 +181,8 @@ static void add_run(const struct desired *desired, struct text *out)
     text_add(out, " || end 'docker run failed'\n");
 }
 
-/* Reports the server's last line, and the phase that the line shows, until the server answers. */
+/* Reports the server's last line, and the phase "compile" if the line shows it, until the server
+ * answers or has ended. */
 static const char watch[] =
     "\ndo\n"
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"

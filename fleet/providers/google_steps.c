@@ -51,10 +51,11 @@ bool google_check_state(enum provider_verb verb, const struct desired *desired,
                         const struct observed *now, const char *what, struct error *error)
 {
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a %s %s in %s that opsbrain did not make: choose another name, "
-                         "or adopt it",
-                         what, desired->deployment, desired->place);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "there is a %s %s in %s that this opsbrain did not make: choose another name, "
+            "or adopt it",
+            what, desired->deployment, desired->place);
     if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
         return error_set(error, ERROR_NOT_FOUND, "there is no %s %s in %s", what,
                          desired->deployment, desired->place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any Kubernetes cluster: its row of the table of providers, and the requirements of a target and
- * its account. */
+ * its credential. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
                      door);
 }
 
-/* The permissions that the target's account needs. */
+/* The permissions that the target's credential needs. */
 static const struct right {
     const char *verb, *group, *resource, *subresource;
     const char *door; /* only for targets with this door; NULL: always */
@@ -107,7 +107,8 @@ static void add_finding(const struct fleet_target *target, const struct right *r
         json_object_set_new(
             finding, "fix",
             json_sprintf("kubectl create role opsbrain-%s-%s%s%s -n %s --verb=%s "
-                         "--resource=%s%s%s%s%s, and bind it to the account",
+                         "--resource=%s%s%s%s%s, and bind it to the user or account of the "
+                         "target's credential",
                          right->verb, right->resource, right->subresource[0] != '\0' ? "-" : "",
                          right->subresource, target->namespace, right->verb, right->resource,
                          right->group[0] != '\0' ? "." : "", right->group,
@@ -150,7 +151,7 @@ static void lint(const struct desired *desired, json_t *warnings)
                                        recipe->chips > 0 ? ", with its accelerators," : ""));
 }
 
-static const char *ends_by(const struct desired *desired)
+static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0)
         return NULL;
@@ -179,8 +180,10 @@ bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
              observed->name);
     return cloud_read(cloud, url, &reply, error)
            && (provider_read_key(json_get_text(json_object_get(reply.body, "data"), "key", ""), out)
-               || error_set(error, ERROR_INVALID,
-                            "the Secret %s-key has no text as its member \"key\"", observed->name));
+               || error_set(
+                   error, ERROR_INVALID,
+                   "the Secret %s-key needs a member \"key\" that is a text of 1 to %d bytes",
+                   observed->name, SECRET_VALUE_SIZE - 1));
 }
 
 extern const struct provider provider_kubernetes;
@@ -201,7 +204,7 @@ const struct provider provider_kubernetes = {
     .check = kubernetes_check,
     .lint = lint,
     .command = kubernetes_command,
-    .ends_by = ends_by,
+    .describe_guard = describe_guard,
     .key = kubernetes_key,
     .key_lasts_ms = 60000,
     .keeps_replicas = true,

@@ -103,7 +103,7 @@ static void add_probes(const struct recipe *recipe, json_t *container)
         if (value != NULL)
             json_object_set_new(container, names[i][1], value);
     }
-    /* without a probe the pod would be ready as soon as it runs */
+    /* without a readiness probe the pod would be ready as soon as its container has started */
     if (json_object_get(container, "readinessProbe") == NULL)
         json_object_set_new(container, "readinessProbe",
                             json_pack("{s:{s:s, s:I}, s:i}", "httpGet", "path", "/health", "port",
@@ -185,7 +185,8 @@ static json_t *make_container(const struct desired *desired)
 
 /* ---- The Deployment ---- */
 
-/* Turns the recipe's "KEY=VALUE" into {"cloud.google.com/gke-accelerator": "nvidia-l4"}. */
+/* Returns the recipe's node labels, each "KEY=VALUE", as {KEY: VALUE}, with GKE's label of spot
+ * nodes if the kind is spot. */
 static json_t *node_selector(const struct desired *desired)
 {
     const json_t *labels = recipe_member(desired->recipe, "kubernetes.node_labels"), *label;

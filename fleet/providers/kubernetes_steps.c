@@ -38,6 +38,9 @@ static const struct object {
     { NULL },
 };
 
+#define SERVICE (&server_objects[0])
+#define DEPLOYMENT (&server_objects[1])
+
 struct list {
     const struct desired *desired;
     struct step **steps;
@@ -151,7 +154,7 @@ static void add_wait(const struct list *list, const char *name, const char *summ
 {
     struct step *step = add(list, name, "GET");
 
-    set_url(list, &server_objects[1], step);
+    set_url(list, DEPLOYMENT, step);
     step->absent_is_done = until_absent;
     snprintf(step->summary, sizeof step->summary, "%s", summary);
 }
@@ -160,7 +163,7 @@ static void add_scale(const struct list *list, int64_t replicas)
 {
     struct step *step = add(list, "scale", "PATCH");
 
-    set_url(list, &server_objects[1], step);
+    set_url(list, DEPLOYMENT, step);
     snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url),
              "/scale?fieldManager=opsbrain&fieldValidation=Strict");
     set_dry_run(step);
@@ -185,8 +188,9 @@ static void add_removal(const struct list *list, const struct object *object)
              desired->deployment);
     set_dry_run(step);
     step->absent_is_done = true;
-    snprintf(step->summary, sizeof step->summary, "Deletes the %s %s%s in %s, if it has our labels",
-             object->kind, desired->deployment, object->suffix, desired->target->namespace);
+    snprintf(step->summary, sizeof step->summary,
+             "Deletes the %s %s%s in %s, if it has opsbrain's labels", object->kind,
+             desired->deployment, object->suffix, desired->target->namespace);
 }
 
 static void add_removals(const struct list *list, const struct object *objects)
@@ -204,7 +208,7 @@ static void add_deletion(const struct list *list, const struct observed *now)
 {
     struct step *step = add(list, "remove-deployment", "DELETE");
 
-    set_url(list, &server_objects[1], step);
+    set_url(list, DEPLOYMENT, step);
     set_dry_run(step);
     step->body = json_pack("{s:s}", "propagationPolicy", "Foreground");
     if (now->uid[0] != '\0')
@@ -225,7 +229,7 @@ static void add_annotation(const struct list *list)
     struct step *step = add(list, "annotation", "PATCH");
     json_t *notes = kubernetes_end_notes(list->desired);
 
-    set_url(list, &server_objects[1], step);
+    set_url(list, DEPLOYMENT, step);
     snprintf(step->url + strlen(step->url), sizeof step->url - strlen(step->url),
              "?fieldManager=opsbrain");
     set_dry_run(step);
@@ -254,8 +258,8 @@ static void add_objects(const struct list *list, const struct observed *now, boo
     add_secrets(list);
     if (list->desired->ends_ms > 0)
         add_end(list, is_update && now->ends_ms > 0);
-    add_apply(list, &server_objects[0], is_update);
-    deployment = add_apply(list, &server_objects[1], is_update);
+    add_apply(list, SERVICE, is_update);
+    deployment = add_apply(list, DEPLOYMENT, is_update);
     if (is_update)
         keep_replicas(deployment, now);
     add_wait(list, "ready", "Waits until the Deployment is ready", false);
@@ -302,8 +306,8 @@ static CHECKED bool check_key(enum provider_verb verb, const struct desired *des
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "with \"door\" node_port the server needs a key, which only vLLM reads from its "
-        "environment: set \"door\" of the target %s to cluster or proxy",
+        "with \"door\" node_port the server needs a key, which opsbrain passes only to "
+        "vLLM: set \"door\" of the target %s to cluster or proxy",
         desired->target->name);
 }
 
@@ -313,7 +317,7 @@ static CHECKED bool check_state(enum provider_verb verb, const struct desired *d
     if (verb == VERB_CREATE && now != NULL && now->exists && !now->ours)
         return error_set(
             error, ERROR_CONFLICT,
-            "there is a Deployment %s in %s that opsbrain did not make: choose another "
+            "there is a Deployment %s in %s that this opsbrain did not make: choose another "
             "name, or adopt it",
             desired->deployment, desired->target->namespace);
     if (verb != VERB_CREATE && verb != VERB_DESTROY && (now == NULL || !now->exists))
@@ -344,7 +348,7 @@ bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
         if (now != NULL && now->exists)
             add_deletion(&list, now);
         add_wait(&list, "gone", "Waits until the Deployment is gone", true);
-        add_removal(&list, &server_objects[0]);
+        add_removal(&list, SERVICE);
         add_removals(&list, end_objects);
     } else {
         if (verb == VERB_START && observed_end_moves(now, desired))

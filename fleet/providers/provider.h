@@ -44,7 +44,8 @@ const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy
  * scales to, or 1 without a recipe. */
 int64_t desired_replicas(const struct desired *desired);
 
-/* One request of a plan. The steps are sent in order, each when the one before it is done. */
+/* One request of a plan. The steps are sent in order, each when the one before it is done. A last
+ * GET that only waits for the server is not sent: fleet/managed observes the server instead. */
 struct step {
     char name[64];         /* unique in the plan: "service", "end", "firewall" */
     char method[8];        /* GET for a step that only checks or waits */
@@ -55,7 +56,8 @@ struct step {
      * GET it checks a condition of the plan, such as that a secret exists. The plan is refused
      * unless the outcome is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    /* URL of what the step creates, changes, deletes or reads; read after a lost reply */
+    /* URL of what the step creates, changes, deletes or reads. If the reply is lost, it may show
+     * whether the request was carried out. */
     char resource[512];
     /* If the plan fails or is cancelled, a DELETE of this URL undoes a step that creates; "": the
      * step is not undone. */
@@ -78,7 +80,7 @@ enum step_state {
     STEP_DONE = 1,
     STEP_WAIT,   /* in progress: GET poll_url, and judge the reply to that */
     STEP_RETRY,  /* not carried out: send the same request again, after reply->retry_after_s */
-    STEP_LOST,   /* perhaps carried out: read `resource`, then continue or send the request again */
+    STEP_LOST,   /* perhaps carried out: read `resource` if it can tell, else send it again */
     STEP_EXISTS, /* a resource of that name exists, ours or somebody else's */
     STEP_FAILED, /* the step cannot succeed; `error` says why */
 };
@@ -190,9 +192,9 @@ struct provider {
     /* Appends the step as a shell command, of the platform's own tool where that has one; if no
      * command can do it, as a comment. Without I/O. */
     void (*command)(const struct desired *desired, const struct step *step, struct text *out);
-    /* For a deployment with an end: returns a sentence on what ends its server if opsbrain is gone;
-     * NULL if nothing does. Static. */
-    const char *(*ends_by)(const struct desired *desired);
+    /* For a deployment with an end: returns a sentence on its guard, which is what ends the server
+     * if opsbrain is gone; NULL if there is none. Static. */
+    const char *(*describe_guard)(const struct desired *desired);
     /* Reads the bearer token that the server accepts now; "" for none. `observed` has only the
      * name, the resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,

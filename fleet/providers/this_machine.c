@@ -163,7 +163,7 @@ static void lint(const struct desired *desired, json_t *warnings)
                        "server is destroyed.");
 }
 
-static const char *ends_by(const struct desired *desired)
+static const char *describe_guard(const struct desired *desired)
 {
     (void)desired;
     return "a watchdog on this machine ends the server, even if opsbrain is gone; after a restart "
@@ -189,6 +189,6 @@ const struct provider provider_local = {
     .check = check,
     .lint = lint,
     .command = this_machine_command,
-    .ends_by = ends_by,
+    .describe_guard = describe_guard,
     .key = key,
 };

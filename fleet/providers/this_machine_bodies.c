@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the body of the request with which fleet/machine creates a server, and shows steps as the
+/* Makes the body of the request to fleet/machine that creates a server, and shows steps as the
  * commands that a user would type. */
 #include <string.h>
 

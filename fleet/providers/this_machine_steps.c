@@ -40,8 +40,9 @@ static CHECKED bool check_origin(const struct recipe *recipe, struct error *erro
                         recipe->name);
 }
 
-/* Checks that a program is started with a loopback address. For Ollama this_machine_bodies.c sets
- * one in its environment. If a server listens elsewhere nevertheless, its watchdog ends it. */
+/* Checks that a program is started with a loopback address. For Ollama, this_machine_bodies.c sets
+ * one in the program's environment. If other machines can reach the program's port nevertheless,
+ * its watchdog ends the program. */
 static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
 {
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
@@ -137,8 +138,7 @@ static void add_create(struct step **out, size_t *count, const struct desired *d
     snprintf(step->dry_run_url, sizeof step->dry_run_url, "%s?dry_run=true", step->resource);
     snprintf(step->undo_url, sizeof step->undo_url, "%s?id=%.64s", step->resource,
              desired->request_seed);
-    snprintf(step->summary, sizeof step->summary,
-             "Starts %s on this machine, with a watchdog that ends it on time",
+    snprintf(step->summary, sizeof step->summary, "Starts %s and its watchdog on this machine",
              desired->deployment);
 }
 

@@ -39,7 +39,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
 
 /* Only flex-start ends without opsbrain: the platform has no other means to end a queued resource,
  * and an account that would end it cannot be given rights on that one resource alone. */
-static const char *ends_by(const struct desired *desired)
+static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))
         return NULL;
@@ -77,7 +77,7 @@ const struct provider provider_cloud_tpu = {
     .check = check,
     .lint = tpu_lint,
     .command = tpu_command,
-    .ends_by = ends_by,
+    .describe_guard = describe_guard,
     .key = key,
     .key_lasts_ms = GOOGLE_MACHINE_KEY_LASTS_MS,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the provider "cloud_tpu". A deployment is a queued resource and one node,
- * the machine, both named like the deployment; in addition there are a firewall and the secret with
- * the server's key (google_machine.h). Queued resources have no labels: the labels of the requested
- * node count as theirs. Private to tpu*.c. */
+/* Shared by the files of the provider "cloud_tpu". A deployment that opsbrain created is a queued
+ * resource and one node, the machine, both named like the deployment; in addition there are a
+ * firewall and the secret with the server's key (google_machine.h). The node of an adopted one may
+ * have another name, or no queued resource. Queued resources have no labels: the labels of the
+ * requested node count as theirs. Private to tpu*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"
@@ -19,7 +20,8 @@ bool tpu_is_flex_start(const struct desired *desired);
 
 /* Returns the body of a queued resource for a recipe. New reference. */
 json_t *tpu_queued_resource(const struct desired *desired, const struct google_machine *machine);
-/* INVALID if the platform would refuse the recipe. Without I/O. */
+/* INVALID if the platform would refuse the queued resource, or if the recipe needs more than one
+ * machine. Without I/O. */
 CHECKED bool tpu_check(const struct desired *desired, struct error *error);
 /* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void tpu_lint(const struct desired *desired, json_t *warnings);
@@ -31,9 +33,10 @@ CHECKED enum step_state tpu_outcome(const struct step *step, const struct cloud_
                                     char poll_url[1024], struct error *error);
 void tpu_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Read the object of a queued resource, or of a node. tpu_read_node keeps the name and the id in an
- * `out` that tpu_read_queued has filled from the node's queued resource. `is_inside`: the node's
- * internal address is used even if it has an external one. Without I/O. */
+/* Read the object of a queued resource, or of a node, into a zeroed `out`. tpu_read_node also takes
+ * an `out` that tpu_read_queued has filled from the node's queued resource, and keeps the name, the
+ * URL and the id in it. `is_inside`: the node's internal address is used even if it has an external
+ * one. Without I/O. */
 void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
 /* Reads the reports of the machine's script from its guest attributes. Without I/O. */

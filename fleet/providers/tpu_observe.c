@@ -89,21 +89,21 @@ static void read_queued_page(const json_t *page, const struct google_found *foun
         tpu_read_queued(queued, observed_list_add(found->list, found->count));
 }
 
-/* Finds the queued resource that requested the node, or adds an entry if none did. */
-static struct observed *owner_of(const struct google_found *found, const json_t *node)
+/* Returns the entry of the queued resource that requested the node, or adds one if none did. */
+static struct observed *entry_of(const struct google_found *found, const json_t *node)
 {
     struct observed one = { 0 };
-    struct observed *owner = NULL;
+    struct observed *entry = NULL;
 
     tpu_read_node(node, google_machine_is_inside(found->target), &one);
-    for (size_t i = 0; i < *found->count && owner == NULL; i++) {
+    for (size_t i = 0; i < *found->count && entry == NULL; i++) {
         struct observed *queued = &(*found->list)[i];
 
         if (strcmp(tpu_node_of(queued), one.name) == 0 && strcmp(queued->place, one.place) == 0)
-            owner = queued;
+            entry = queued;
     }
     observed_finish(&one);
-    return owner != NULL ? owner : observed_list_add(found->list, found->count);
+    return entry != NULL ? entry : observed_list_add(found->list, found->count);
 }
 
 static void read_node_page(const json_t *page, const struct google_found *found)
@@ -112,10 +112,10 @@ static void read_node_page(const json_t *page, const struct google_found *found)
     size_t i;
 
     json_array_foreach(json_object_get(page, "nodes"), i, node) {
-        struct observed *owner = owner_of(found, node);
+        struct observed *entry = entry_of(found, node);
 
-        if (!owner->exists || may_have_node(owner))
-            tpu_read_node(node, google_machine_is_inside(found->target), owner);
+        if (!entry->exists || may_have_node(entry))
+            tpu_read_node(node, google_machine_is_inside(found->target), entry);
     }
 }
 

@@ -12,7 +12,7 @@ static void name_parts(struct google_list *list)
     const char *node = list->now != NULL ? tpu_node_of(list->now) : "";
     char name[TPU_NAME_SIZE];
 
-    snprintf(list->queued, sizeof list->queued, TPU "%s",
+    snprintf(list->queued_url, sizeof list->queued_url, TPU "%s",
              tpu_name(desired, "queuedResources", desired->deployment, name));
     snprintf(list->url, sizeof list->url, TPU "%s",
              tpu_name(desired, "nodes", node[0] != '\0' ? node : desired->deployment, name));
@@ -42,9 +42,9 @@ static void add_queued(const struct google_list *list)
 
     snprintf(summary, sizeof summary, "Asks for the TPU (%.24s, %.16s) of",
              recipe_text(desired->recipe, "cloud_tpu.accelerator_type", ""), desired->kind);
-    step = google_add(list, "queued-resource", "POST", list->queued, summary);
+    step = google_add(list, "queued-resource", "POST", list->queued_url, summary);
     google_set_creation(step);
-    snprintf(step->undo_url, sizeof step->undo_url, "%s?force=true", list->queued);
+    snprintf(step->undo_url, sizeof step->undo_url, "%s?force=true", list->queued_url);
     text_copy(parent, sizeof parent, step->url + strlen(TPU));
     snprintf(step->url, sizeof step->url, "%s%s", tpu_is_flex_start(desired) ? TPU_ALPHA : TPU,
              parent);
@@ -58,7 +58,7 @@ static void add_create(const struct google_list *list)
     google_add_secrets(list);
     google_machine_add(list);
     add_queued(list);
-    google_add(list, "machine", "GET", list->queued, "Waits for capacity for")->wait_s =
+    google_add(list, "machine", "GET", list->queued_url, "Waits for capacity for")->wait_s =
         STEP_WAITS_TO_END;
 }
 
@@ -92,7 +92,7 @@ static void add_gone(const struct google_list *list, const char *name, const cha
 /* "force" deletes the node, too. */
 static void add_queued_removal(const struct google_list *list)
 {
-    struct step *step = google_add_removal(list, "remove-queued-resource", list->queued,
+    struct step *step = google_add_removal(list, "remove-queued-resource", list->queued_url,
                                            "Deletes the queued resource, and the TPU, of");
 
     google_machine_set_id(list->desired, step);
@@ -102,15 +102,15 @@ static void add_queued_removal(const struct google_list *list)
 /* If there is nothing to delete or a deletion is already in progress, adds only the waits. */
 static void add_removal(const struct google_list *list)
 {
-    bool is_there =
+    bool needs_deletion =
         list->now == NULL || (list->now->exists && strcmp(list->now->state, "deleting") != 0);
 
-    if (is_there && has_queued(list->now))
+    if (needs_deletion && has_queued(list->now))
         add_queued_removal(list);
-    else if (is_there)
+    else if (needs_deletion)
         google_add_removal(list, "remove-node", list->url, "Deletes the TPU of");
     if (has_queued(list->now))
-        add_gone(list, "gone", list->queued, "Waits until the queued resource is gone:");
+        add_gone(list, "gone", list->queued_url, "Waits until the queued resource is gone:");
     add_gone(list, "node-gone", list->url, "Waits until the TPU is gone:");
 }
 

@@ -18,7 +18,7 @@ struct price_row {
     const char *item, *kind, *source, *as_of;
     const json_t *regions; /* empty: the source names none, so the row applies to all */
     double usd_per_hour;   /* of one unit of the item */
-    const char *apart;     /* why the row is shown but never used; NULL: it is used */
+    const char *apart;     /* why the row is kept but never used; NULL: it is used */
     const json_t *json;
 };
 

@@ -10,13 +10,13 @@ struct price_book;
 
 /* Reads the embedded file. INTERNAL if it is wrong. Free with price_book_destroy. */
 CHECKED bool price_book_create(struct price_book **out, struct error *error);
-/* Reads a JSON array of rows, for tests. INVALID if it is not an array, or if a row is wrong: the
- * message then names the row and the member. */
+/* Reads a JSON array of rows; exported for tests. INVALID if it is not an array, or if a row is
+ * wrong: the message then names the member and, if the row has one, the item. */
 CHECKED bool price_book_parse(const char *json, struct price_book **out, struct error *error);
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);
 
-/* Returns all rows of an item, including those that are shown but never used ("apart"). New
+/* Returns all rows of an item, including those that are kept but never used ("apart"). New
  * reference. */
 json_t *price_book_rows(const struct price_book *book, const char *item);
 
@@ -28,7 +28,8 @@ struct price {
     char rows[DIGEST_TEXT_SIZE]; /* digest of the rows that were used; "": none */
 };
 
-/* Adds up what one replica of the recipe costs. `place`: a region, or a zone of one ("us-east5-b");
- * `kind`: "on_demand", "spot", "flex_start" or "reserved". */
+/* Adds up what one replica of the recipe costs. `place`: a region, a zone of one ("us-east5-b"), or
+ * "": only rows that are valid in every region apply. `kind`: "on_demand", "spot", "flex_start" or
+ * "reserved"; "": no row applies. */
 void price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
               const char *kind, struct price *out);

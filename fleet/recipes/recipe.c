@@ -106,8 +106,7 @@ bool recipe_parse(const char *json, size_t length, struct recipe *out, struct er
 
     if (length > RECIPE_BYTES_MAX)
         return error_set(error, ERROR_INVALID,
-                         "a recipe may have at most %d bytes: this one has %zu", RECIPE_BYTES_MAX,
-                         length);
+                         "a recipe may have at most %d bytes: this one has more", RECIPE_BYTES_MAX);
     if (!json_parse(json, length, &document, error))
         return false;
     if (!json_is_object(document)) {

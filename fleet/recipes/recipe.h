@@ -14,7 +14,7 @@
 #define RECIPE_BYTES_MAX 65536
 #define RECIPE_NAME_SIZE 64
 
-/* Who vouches for a recipe: opsbrain, the admin whose folder has it, or the user who
+/* Who vouches for a recipe: opsbrain, whoever administers the team's folder, or the user who
  * imported it. */
 enum recipe_origin { RECIPE_CATALOGUE = 1, RECIPE_FOLDER, RECIPE_IMPORTED };
 const char *recipe_origin_name(enum recipe_origin origin); /* "catalogue", ...; static */
@@ -30,7 +30,7 @@ struct recipe {
     char quantization[32];
     char image[512];   /* "": the document has a `program` or a `service` instead */
     char hardware[64]; /* a name of catalog/hardware.json; "": whatever the machine has */
-    int64_t chips;     /* accelerators of one replica */
+    int64_t chips;     /* accelerators of one replica; 0: `hardware` is "" */
     char status[16];   /* "verified", "reported" or "cannot_work" */
     char reason[512];  /* why it cannot work */
     char source[512];  /* where the recipe is from */
@@ -38,18 +38,18 @@ struct recipe {
     json_t *document;  /* the complete recipe; every member has its type and is in its range */
 };
 
-/* Checks and reads a recipe. INVALID if a member is wrong; the message says which and why. Free
- * with recipe_finish. */
+/* Checks and reads a recipe. INVALID if it is too long, is not a JSON object, lacks a member or has
+ * a wrong one; the message says why, but does not repeat a credential. Free with recipe_finish. */
 CHECKED bool recipe_parse(const char *json, size_t length, struct recipe *out, struct error *error);
-/* The same from a JSON value, which is copied. */
+/* The same from a JSON value of any length, which is copied. */
 CHECKED bool recipe_read(const json_t *document, struct recipe *out, struct error *error);
 void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
 
-/* Copies the recipe with other values for members that its "overrides" open, within the ranges
- * given there: {"max_model_len": 8192}. NULL or {} changes nothing. INVALID, for example, if the
- * recipe does not open a member, or not to that value: the message says what it opens. Image,
- * command, mounts, accounts and environment (except Ollama's context length) can never be opened.
- * Free with recipe_finish. */
+/* Copies the recipe with the values in `overrides`, such as {"max_model_len": 8192}, for members
+ * that the recipe's "overrides" open, within the ranges given there. NULL or {} changes nothing.
+ * INVALID, for example, if the recipe does not open a member, or not to that value: the message
+ * says what it opens. Image, command, mounts, accounts and environment (except Ollama's context
+ * length) can never be opened. Free with recipe_finish. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
 /* The same with texts for the values: {"max_model_len": "8192"}. */

@@ -12,7 +12,7 @@ struct recipe_book;
 /* Reads the catalogue and the files *.json in `folder` ("": there is none), each of which is named
  * after its recipe. INVALID: the message names the file that is wrong, the recipe of the folder
  * whose name the catalogue has already, or the folder if it cannot be read or has too many recipes.
- * Free with recipe_book_destroy. */
+ * INTERNAL if a recipe of the catalogue is wrong. Free with recipe_book_destroy. */
 CHECKED bool recipe_book_create(const char *folder, struct recipe_book **out, struct error *error);
 void recipe_book_destroy(struct recipe_book *book); /* does nothing for NULL */
 

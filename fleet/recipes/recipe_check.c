@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that an object has the required members of a table and only members of that table, each of
- * its type and in its range. */
+/* Checks that an object has the required members of a table and, except for the section that is
+ * specific to a provider, only members of that table, each of its type and in its range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +239,7 @@ static CHECKED bool check_section(const char *name, const json_t *value, struct 
             text_addf(&path, "%s.", name);
             text_add_printable(&path, key, strlen(key), SHOWN_BYTES);
             return refuse(text_string(&path), member,
-                          "a text, a number, a boolean or a list of texts", error);
+                          "a text, a number, a boolean or a list of at most 32 texts", error);
         }
     }
     return true;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes whether a recipe's model, and the KV cache of one request of the longest context, fit
- * into the memory of its accelerators. */
+ * into the memory of the accelerators that share one copy of the model. */
 #pragma once
 
 #include "base/llm/catalog.h"
 #include "fleet/recipes/recipe.h"
 
 struct recipe_fit {
-    /* False if the memory cannot be computed, because the engine is not vLLM or a figure is
-     * missing: `arithmetic` says why, and the sizes in bytes are NAN. */
+    /* False if the memory cannot be computed, because the engine is not vLLM, the recipe names no
+     * hardware, or a figure is missing: `arithmetic` says why, and the sizes in bytes are NAN. */
     bool known;
     bool fits;
-    double usable_bytes;       /* the share of the chips' memory that the engine may use */
+    double usable_bytes;       /* the share of the accelerators' memory that the engine may use */
     double weights_bytes;      /* on the accelerators */
     double overhead_bytes;     /* activations, graphs, the engine itself */
     double kv_bytes;           /* left for the KV cache; < 0: weights and overhead do not fit */
@@ -23,10 +23,11 @@ struct recipe_fit {
 };
 
 /* Computes the memory that the recipe needs. INVALID if the recipe contradicts itself or its
- * hardware, for example if it splits the model over more chips than it has. */
+ * hardware, for example if it splits the model over more chips than it has: out->known is then
+ * false, and out->arithmetic "". */
 CHECKED bool recipe_fit(const struct recipe *recipe, const struct catalog *catalog,
                         struct recipe_fit *out, struct error *error);
-/* INVALID with the arithmetic if the model is known not to fit, or with the recipe's own reason if
- * its status is "cannot_work". */
+/* INVALID with the arithmetic if the model is known not to fit, with the recipe's own reason if its
+ * status is "cannot_work", or as recipe_fit. */
 CHECKED bool recipe_fit_check(const struct recipe *recipe, const struct catalog *catalog,
                               struct error *error);

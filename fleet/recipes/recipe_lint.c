@@ -109,7 +109,7 @@ static bool probe_overlaps(const struct recipe_lint_case *candidate)
     return false;
 }
 
-static bool answers_too_long(const struct recipe_lint_case *candidate)
+static bool timeout_is_too_long(const struct recipe_lint_case *candidate)
 {
     return number(candidate, "cloud_run.timeout_s", 0) > 3600;
 }
@@ -131,7 +131,7 @@ static bool queues_in_the_engine(const struct recipe_lint_case *candidate)
     return together > 0 && number(candidate, "scale.concurrency", 0) > 2 * together;
 }
 
-static bool leaves_the_gpu_idle(const struct recipe_lint_case *candidate)
+static bool never_fills_a_batch(const struct recipe_lint_case *candidate)
 {
     return number(candidate, "scale.concurrency", 1e9)
            < number(candidate, "arguments.--max-num-seqs", 0);
@@ -268,7 +268,7 @@ static const struct rule {
     { "cloud_run", true, probes_too_slowly,
       "a startup probe of Cloud Run begins after 240 s at most and repeats after 240 s at most" },
     { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
-    { "cloud_run", true, answers_too_long, "a request of Cloud Run may take at most 3600 s" },
+    { "cloud_run", true, timeout_is_too_long, "a request of Cloud Run may take at most 3600 s" },
     { "cloud_run", false, pays_for_two_zones,
       "Zonal redundancy makes the GPU 56 % more expensive and needs a quota of its own." },
     { "cloud_run", false, lacks_concurrency,
@@ -277,7 +277,7 @@ static const struct rule {
     { "cloud_run", false, queues_in_the_engine,
       "More than twice --max-num-seqs requests reach one instance: they wait in the engine, and no "
       "other instance starts." },
-    { "cloud_run", false, leaves_the_gpu_idle,
+    { "cloud_run", false, never_fills_a_batch,
       "The concurrency is below --max-num-seqs: the engine never batches as much as it could." },
     { "cloud_run", false, may_need_a_newer_driver,
       "Cloud Run's L4 has driver 535 (CUDA 12.2): an image for CUDA 12.9 or later needs the "

@@ -13,7 +13,7 @@ struct recipe_lint_case {
     const char *kind;  /* how the hardware is bought: "spot", ... */
 };
 
-/* Appends a sentence with its reason to `warnings` (an array) for each thing that is unwise.
- * INVALID says why the platform or opsbrain refuses the recipe. */
+/* For each thing that is unwise, appends a sentence with the reason to `warnings` (an array).
+ * INVALID says why the platform or opsbrain refuses the recipe; `warnings` is then incomplete. */
 CHECKED bool recipe_lint(const struct recipe_lint_case *candidate, json_t *warnings,
                          struct error *error);

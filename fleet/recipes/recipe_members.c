@@ -33,8 +33,8 @@ static bool is_simple(const json_t *value)
     return json_is_number(value) || json_is_boolean(value) || is_printable(value, 0, 512);
 }
 
-/* Returns true for texts, numbers, booleans, and lists and objects of them, unless one is too long,
- * too large or nested too deeply. */
+/* Returns true for printable texts, numbers, booleans, and lists and objects of them, unless one is
+ * too long, too large or nested too deeply. */
 static bool is_plain(const json_t *value, unsigned depth)
 {
     const json_t *member;
@@ -246,7 +246,7 @@ static const struct recipe_member scale[] = {
 
 static const struct recipe_member cost[] = {
     { "item", RECIPE_NAME, .required = true, .low = 1, .high = 63,
-      .help = "A row of catalog/prices.json" },
+      .help = "An item of catalog/prices.json" },
     { "quantity", RECIPE_NUMBER, .required = true, .low = 0.001, .high = 1e6,
       .help = "Units of the item that one replica uses" },
     { 0 },

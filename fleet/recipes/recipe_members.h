@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of a recipe's members, by which they are checked and documented. */
+/* The table of a recipe's members, by which they are checked; docs/recipes.md lists them, too. */
 #pragma once
 
 #include <jansson.h>
@@ -27,7 +27,8 @@ struct recipe_member {
     enum recipe_value value;
     bool required;
     double low, high;
-    const char *const *choices;          /* CHOICE: ends with NULL */
+    /* CHOICE: what it may be; WORDS, TEXTS: what each may be (NULL: anything). Ends with NULL. */
+    const char *const *choices;
     const struct recipe_member *members; /* ends with a NULL name */
     /* MAP: checks one member; `path` is that of the map, for the error. */
     CHECKED bool (*judge)(const char *path, const char *name, const json_t *value,
@@ -37,8 +38,9 @@ struct recipe_member {
 
 extern const struct recipe_member recipe_members[]; /* ends with a NULL name */
 
-/* Checks that the object has the required members of the table, and no members outside the table
- * except `section` (NULL: none), the member that is specific to a provider. */
+/* Checks that the object has the required members of the table, each member of its type and in its
+ * range, and no members outside the table except `section` (NULL: none), the member that is
+ * specific to a provider. */
 CHECKED bool recipe_members_check(const json_t *object, const char *section, struct error *error);
 
 /* A value that a recipe may open to overrides, under a short name. recipe_override changes only
@@ -52,7 +54,7 @@ extern const struct recipe_opening recipe_openings[]; /* ends with a NULL name *
 /* Returns NULL if there is no opening of that name. Static. */
 const struct recipe_opening *recipe_opening_find(const char *name);
 /* Checks that every member that the recipe opens exists and has a value in its range: an override
- * changes members, but never adds one. */
+ * changes members, but never adds one. The recipe must have passed recipe_members_check. */
 CHECKED bool recipe_openings_check(const json_t *recipe, struct error *error);
 /* Returns true if the name of a variable or an argument, of `length` bytes, sounds like that of a
  * credential: "HF_TOKEN", "--api-key". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies a recipe with other values for the members that it opens. */
+/* The members that a recipe opens: checks and lists them, and copies a recipe with other values for
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,10 @@ bool recipe_openings_check(const json_t *recipe, struct error *error)
         const json_t *value = recipe_member_of(recipe, opening->path);
 
         if (value == NULL || !is_in_range(opening, range, value))
-            return error_set(error, ERROR_INVALID, "the recipe's \"overrides\" open \"%s\", but %s",
-                             name,
-                             value == NULL ? "the recipe has no value for it: add one"
-                                           : "the recipe's own value is not in that range");
+            return error_set(
+                error, ERROR_INVALID, "the recipe's \"overrides\" open \"%s\", but %s", name,
+                value == NULL ? "the recipe has no value for it: add one"
+                              : "the recipe's own value is not in the range given there");
     }
     return true;
 }

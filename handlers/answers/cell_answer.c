@@ -75,13 +75,13 @@ const struct field cell_answer_fields[] = {
       .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
               "limit." },
     { "contaminated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: by its own counters the server also worked for other clients, each time the "
-              "cell was "
-              "measured; run_compare skips it." },
+      .help =
+          "True: by its own counters the server also worked for other clients; run_compare skips "
+          "the cell." },
     { "uneven", VALUE_BOOLEAN, .sparse = true,
       .help =
-          "True: the server stalled or changed its speed, as `reason` says, each time the cell was "
-          "measured." },
+          "True: the server stalled, changed its speed or gave no metrics for a while, as `reason` "
+          "says." },
     { "overloaded", VALUE_BOOLEAN, .sparse = true,
       .help = "True: in an open loop requests arrived faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
@@ -104,7 +104,7 @@ const struct field cell_answer_fields[] = {
     { "window_s", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Seconds of the window." },
     { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the server reported no usage, so tokens were counted from chunks." },
+      .help = "True: some or all answers lacked usage: output is counted by chunks." },
     { 0 },
 };
 

@@ -16,7 +16,8 @@ json_t *job_answer_json(const struct job *job);                    /* new refere
 void job_answer_describe(const struct job *job, struct text *out); /* one line */
 
 /* Reads the argument `job`. If it is a sweep's id, *out is the id of the sweep's latest job;
- * otherwise it is the argument itself, which is not checked. NOT_FOUND: there is no such sweep. */
+ * otherwise *out is the argument itself, which is not checked. NOT_FOUND: there is no such
+ * sweep. */
 CHECKED bool job_answer_id(const struct call *call, char out[ID_SIZE], struct error *error);
 /* FORBIDDEN: the job is not the caller's, and the caller is not an admin. `what` names the job
  * or its sweep, `principal` its owner, and `act` what the caller wants to do, such as "stop it". */

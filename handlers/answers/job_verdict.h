@@ -8,7 +8,7 @@
 
 #define FIELDS_VERDICT                                                                             \
     { "verdict", VALUE_LIST, .optional = true,                                                     \
-      .help = "Once the sweep is over: per context, where it saturates and what meets the "        \
+      .help = "After the sweep: per context, where the server saturates and what meets the "       \
               "limits." },                                                                         \
         { "takeaways", VALUE_LIST, .optional = true, .help = "The key takeaways, in sentences." }, \
     {                                                                                              \
@@ -17,7 +17,8 @@
             .help = "Resource with the whole report; with the sweep, if it has several runs."      \
     }
 
-/* If the job is a sweep's and is over, adds the verdict, the takeaways and the link to the report;
- * for an A/B sweep only the link, since run_compare gives the verdict. */
+/* If the job is a sweep's and is over, adds the verdict, the takeaways and a link: to the report
+ * or, if the sweep has several runs, to the sweep. For an A/B sweep, adds only the link, since
+ * run_compare gives the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

@@ -20,7 +20,7 @@ const struct field managed_answer_fields[] = {
       .help = "The platform's last report: absent, pending, starting, ready, stopping, stopped, "
               "failed or deleting." },
     { "drift", VALUE_TEXT, .optional = true, .foreign = true,
-      .help = "What changed since the newest plan, and who changed it last, if known." },
+      .help = "What changed since the last completed plan, and who changed it last, if known." },
     { "problem", VALUE_TEXT, .optional = true, .foreign = true,
       .help = "What is wrong, or why it could not be observed.",
       ROW_TEXT_OR_NULL(struct fleet_managed_row, problem) },

@@ -19,8 +19,8 @@ const struct field run_answer_fields[] = {
     { "sweep_state", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "State of the sweep.", ROW_TEXT(struct run_row, sweep_state) },
     { "fingerprint", VALUE_TEXT, .optional = true,
-      .help = "Digest of what was measured; missing before the first cell. Runs are comparable "
-              "if it is the same.",
+      .help = "Digest of what was measured; missing: imported, or before the first cell. Runs "
+              "are comparable if it is the same.",
       ROW_TEXT_OR_NULL(struct run_row, fingerprint) },
     { "corrects", VALUE_TEXT, .optional = true,
       .help = "Earlier run that this one replaces (sweep_start with `corrects`); missing: none.",
@@ -35,7 +35,7 @@ const struct field run_answer_fields[] = {
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested or imported, UTC.",
       ROW_TIME(struct run_row, created_ms) },
     { "finished_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "When it ended, UTC; missing: not yet.", ROW_TIME(struct run_row, finished_ms) },
+      .help = "When it ended, UTC.", ROW_TIME(struct run_row, finished_ms) },
     { 0 },
 };
 

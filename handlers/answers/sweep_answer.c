@@ -19,8 +19,7 @@ const struct field sweep_answer_fields[] = {
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
-      .help = "planned, running, completed, stopped (time limit or steady failure), cancelled or "
-              "failed.",
+      .help = "planned, running, completed, stopped (early: see `reason`), cancelled or failed.",
       ROW_TEXT(struct sweep_row, state) },
     { "reason", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Why it is not completed.", ROW_TEXT_OR_NULL(struct sweep_row, reason) },
@@ -93,8 +92,7 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
     text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done", sweep->state, sweep->cells_done,
               sweep->cells_total);
     if (sweep->cells_inferred > 0)
-        text_addf(out, " (%" PRId64 " measured, %" PRId64 " inferred)",
-                  sweep->cells_done - sweep->cells_inferred, sweep->cells_inferred);
+        text_addf(out, " (%" PRId64 " of them inferred)", sweep->cells_inferred);
     text_addf(out, "; job %s, by %s, requested %s.\n", sweep->job_id, sweep->principal,
               answer_time(sweep->created_ms, time));
     sweep_answer_describe_plan(plan, out);

@@ -7,7 +7,8 @@
 #include "store/ledger/sweeps.h"
 
 extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
-/* A field of tools whose call is a task: a member of the task's final result. */
+/* A field of sweep_start and sweep_resume. Only the final result of a task has it, not the answer
+ * when the job is started. */
 #define FIELD_OUTCOME                                                                              \
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
@@ -21,7 +22,8 @@ void sweep_answer_describe_plan(const json_t *plan, struct text *out);
 bool sweep_answer_is_active(const struct sweep_row *sweep);
 /* The name of an A/B sweep's second deployment; NULL: there is none. */
 const char *sweep_answer_candidate(const struct sweep_row *sweep);
-/* Adds lines with the sweep's state, its plan, and the reason why it is not completed. */
+/* Adds lines with the sweep's state, its plan and, if it ended without being completed, the
+ * reason. */
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out);
 #define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
 /* Adds the findings about one deployment's cells, as FINDINGS_HELP says: the member `findings`, and

@@ -22,8 +22,9 @@ CHECKED bool sweep_material_read(const struct services *services, const char *sw
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);
 
-/* Selects the rows of one run, or of one deployment; "" means any. The rows are shallow copies,
- * whose heap memory belongs to `whole`: free them with sweep_material_part_finish. */
+/* Selects the rows that belong to the run with this id and to the deployment with this name; ""
+ * means any. The result's `sweep` is not set. The rows are shallow copies, whose heap memory
+ * belongs to `whole`: free them with sweep_material_part_finish. */
 struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
                                           const char *deployment);
 void sweep_material_part_finish(struct sweep_material *part);

@@ -32,7 +32,7 @@ const struct field audit_row_fields[] = {
       ROW_INTEGER(struct audit_row, times) },
     { "detail", VALUE_TEXT, .optional = true, .help = "The error's sentence, or what changed.",
       ROW_HEAP_TEXT_OR_NULL(struct audit_row, detail) },
-    { "subject", VALUE_TEXT, .optional = true, .help = "What it changed or read.",
+    { "subject", VALUE_TEXT, .optional = true, .help = "What the row is about.",
       ROW_HEAP_TEXT_OR_NULL(struct audit_row, subject) },
     { "changed", VALUE_OBJECT, .sparse = true, .help = "By member: [before, after].",
       ROW_HEAP_JSON(struct audit_row, changed) },

@@ -34,8 +34,9 @@ const struct param chart_request_params[] = {
       .help = "For history: the registered name; not needed if there is only one." },
     { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
       .help = "For heat: the figure, such as requests_per_s or ttft_p50_ms.",
-      .more = "By default the first that the run has. For latency and tail its first word counts: "
-              "ttft, itl, tpot, e2e. For forest: a metric of run_compare." },
+      .more =
+          "Default: the first that the run has. For latency and tail only the first word counts: "
+          "ttft, itl, tpot, e2e. For forest: a metric of run_compare." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
       .help = "For cost: the price of all chips of the run, and of the candidate.",
       .more = "Not needed where an import states its price." },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws a forest plot: two sides of runs, compared as run_compare does. */
+/* Draws a forest plot: two sides of runs, compared as run_compare compares them. */
 
 #include <string.h>
 

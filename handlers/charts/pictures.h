@@ -17,7 +17,7 @@ void pictures_destroy(struct pictures *pictures); /* does nothing for NULL */
 
 /* Appends the PNG file's bytes to `out`: the kept picture, or a new one. At most PICTURES_AT_ONCE
  * are drawn at the same time, and no two calls draw the same one: other calls wait. Fails as
- * raster_write does. `pictures` NULL: always draws. */
+ * raster_write does. `pictures` NULL: draws without waiting, and keeps nothing. */
 CHECKED bool pictures_draw(struct pictures *pictures, const struct drawing *drawing,
                            enum theme theme, struct text *out, struct error *error);
 

@@ -23,7 +23,7 @@ static bool is_plot(const struct call *call, const char *plot)
     return strcmp(call_text(call, "plot"), plot) == 0;
 }
 
-/* Adds what the chart is about: one id, "run_... and run_...", or the deployment's name. */
+/* Adds what the chart is about: one id, two ids joined by "and", or the deployment's name. */
 static CHECKED bool add_subject(const struct call *call, struct text *out, struct error *error)
 {
     const char *candidate = call_text(call, "candidate");
@@ -63,11 +63,11 @@ static CHECKED bool answer_chart(struct call *call, const struct chart *chart,
     if (!add_subject(call, &subject, error)
         || !pictures_draw(call->services->pictures, &chart->drawing, theme, &png, error))
         return false;
-    text_addf(&answer->text, "The %s chart of %s, drawn from %zu rows of figures; %s has them.",
+    text_addf(&answer->text, "The %s chart of %s, drawn from %zu rows of figures; %s.",
               call_text(call, "plot"), text_string(&subject), chart_table_rows(&chart->table),
-              is_plot(call, "forest")    ? "run_compare"
-              : is_plot(call, "history") ? "metrics_history"
-                                         : "run_report");
+              is_plot(call, "forest")    ? "run_compare has them"
+              : is_plot(call, "history") ? "metrics_history has them"
+                                         : "run_report has what was measured");
     name_page(call, text_string(&subject), answer);
     answer->content = json_pack("[o, {s:s, s:s}]", image_block(&png), "type", "text", "text",
                                 text_string(&answer->text));
@@ -84,8 +84,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_run_chart = {
     .name = "run_chart",
     .title = "Draw a run's figures",
-    .help = "A picture (PNG) of a run, a comparison or a deployment's history, for people. For "
-            "figures take run_report.",
+    .help = "A picture (PNG) of a run, a comparison or a deployment's history, for people; "
+            "run_report has a run's figures.",
     .more = "Failed, inferred and unmeasured cells are marked; the ranges of axes and colours come "
             "from measured cells alone.",
     .sets = SET_MEASURE,

@@ -25,6 +25,7 @@ bool deployment_check_secret(const struct call *call, const struct deployment *b
         || (!named && before != NULL && strcmp(before->url, after->url) == 0))
         return true;
     if (named && role_allows(call->principal.role, ROLE_ADMIN))
-        return secret_access_missing(access, after->secret, after->url, after->binds, error);
+        return secret_access_missing(access, after->secret, after->url, after->origin_to_bind,
+                                     error);
     return secret_access_check(access, after->secret, after->url, error);
 }

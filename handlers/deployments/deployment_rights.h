@@ -12,9 +12,9 @@ CHECKED bool deployment_check_owner(const struct call *call, const struct deploy
                                     struct error *error);
 
 /* Checks that the deployment's secret may be sent to the origin of its URL. If an admin names the
- * secret in this call, the change binds it to that origin: after->binds becomes the origin, or ""
- * if the secret may be sent there already. `before` is NULL for a new deployment. Nothing is
- * checked without a secret, or if the call neither names one nor changes the URL. FORBIDDEN: the
- * secret may not be sent there, and this change does not bind it. */
+ * secret in this call, the change binds it to that origin: after->origin_to_bind becomes the
+ * origin, or "" if the secret may be sent there already. `before` is NULL for a new deployment.
+ * Nothing is checked without a secret, or if the call neither names one nor changes the URL.
+ * FORBIDDEN: the secret may not be sent there, and this change does not bind it. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

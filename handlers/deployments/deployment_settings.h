@@ -47,7 +47,7 @@
 
 /* Checks the settings that the call gives, its url among them, and copies them to `deployment`; the
  * others stay as they are. INVALID: the message names the setting. FORBIDDEN: the URL may not be
- * called. */
+ * called. After an error, some settings may have been copied. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

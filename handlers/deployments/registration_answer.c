@@ -23,7 +23,7 @@ static void add_found(const struct model_facts *facts, struct answer *answer)
     json_object_set_new(answer->structured, "engine", answer_json_text(facts->engine));
     json_object_set_new(answer->structured, "engine_version",
                         answer_json_text(facts->engine_version));
-    text_add(&answer->text, "It answers: ");
+    text_add(&answer->text, "The server answers: ");
     text_add_printable(&answer->text, facts->model, strlen(facts->model), 120);
     text_add(&answer->text, " on ");
     text_add_printable(&answer->text, facts->engine, strlen(facts->engine), 40);
@@ -79,7 +79,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     if (reachable)
         add_found(&facts, answer);
     else
-        text_addf(&answer->text, "It does not answer as it should: %s\n", text_string(&sentence));
+        text_addf(&answer->text, "The check of the server failed: %s\n", text_string(&sentence));
     answer_next(answer, next);
     answer_shows(answer, "/deployments/%s", deployment->name);
 }

@@ -40,9 +40,9 @@ static CHECKED bool store(struct call *call, const struct deployment *wanted,
     *changed = !is_already_stored(call, wanted, stored);
     if (*changed)
         return deployment_add(store, wanted, clock_utc_ms(), &call->change, stored, error);
-    return wanted->binds[0] == '\0'
-           || secret_origin_add(store, wanted->secret, wanted->binds, clock_utc_ms(), &call->change,
-                                changed, error);
+    return wanted->origin_to_bind[0] == '\0'
+           || secret_origin_add(store, wanted->secret, wanted->origin_to_bind, clock_utc_ms(),
+                                &call->change, changed, error);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
@@ -58,7 +58,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         || !deployment_check_secret(call, NULL, &wanted, error)
         || !store(call, &wanted, &stored, &changed, error))
         return false;
-    registration_answer(call, &stored, changed, wanted.binds, answer);
+    registration_answer(call, &stored, changed, wanted.origin_to_bind, answer);
     return true;
 }
 
@@ -69,7 +69,7 @@ const struct tool tool_deployment_register = {
             "for the other tools. It starts nothing.",
     .more = "It asks the server which models it has; one that is down is stored anyway. "
             "Never give a token here, only the name of a secret. Registering the same again "
-            "changes nothing. Next: model_health, then sweep_plan.",
+            "is no error. Next: model_health, then sweep_plan.",
     .sets = SET_FLEET,
     .params = params,
     .fields = registration_answer_fields,

@@ -54,8 +54,8 @@ static CHECKED bool check(const struct call *call, struct deployment *out, struc
            && deployment_argument_check_idle(call->services->store, name, error);
 }
 
-static CHECKED bool is_confirmed(struct call *call, const struct deployment *deployment,
-                                 struct error *error)
+static CHECKED bool get_consent(struct call *call, const struct deployment *deployment,
+                                struct error *error)
 {
     TEXT_AUTO plan = { 0 };
     TEXT_AUTO declined = { 0 };
@@ -80,7 +80,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     struct deployment deployment;
 
-    return check(call, &deployment, error) && is_confirmed(call, &deployment, error);
+    return check(call, &deployment, error) && get_consent(call, &deployment, error);
 }
 
 /* ---- The removal ---- */
@@ -92,7 +92,7 @@ static void stop_watching(const struct call *call, const struct deployment *depl
     if (scrape_target_set(call->services->store, deployment->id, 0, NULL, &problem))
         scraper_wake(call->services->scraper);
     else
-        log_warning("%s is retired, but its metrics are still watched: %s", deployment->name,
+        log_warning("%s is retired, but metrics_watch stays set for it: %s", deployment->name,
                     problem.message);
 }
 
@@ -101,7 +101,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    /* if the process is killed between the two, the call can be repeated */
+    /* release before retire: if the process is killed between them, the call can be repeated */
     if (!check(call, &deployment, error)
         || !fleet_managed_release(call->services->store, name, clock_utc_ms(), error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))

@@ -76,8 +76,8 @@ static CHECKED bool read_owner(const struct call *call, struct deployment *after
 
 /* ---- The URL and the secret ---- */
 
-static CHECKED bool is_confirmed(struct call *call, const struct deployment *before,
-                                 const struct deployment *after, struct error *error)
+static CHECKED bool get_consent(struct call *call, const struct deployment *before,
+                                const struct deployment *after, struct error *error)
 {
     char from[ORIGIN_SIZE], to[ORIGIN_SIZE];
     TEXT_AUTO plan = { 0 };
@@ -144,7 +144,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
         return false;
     return requested /* a plan needs no go-ahead until it is applied */
            || (read(call, &before, &after, error)
-               && (!moves(&before, &after) || is_confirmed(call, &before, &after, error)));
+               && (!moves(&before, &after) || get_consent(call, &before, &after, error)));
 }
 
 /* ---- The change ---- */
@@ -160,9 +160,9 @@ static CHECKED bool store(struct call *call, const struct deployment *before,
     if (*changed)
         return check_revision(call, before, error)
                && deployment_change(store, after, now_ms, &call->change, after, error);
-    return after->binds[0] == '\0'
-           || secret_origin_add(store, after->secret, after->binds, now_ms, &call->change, changed,
-                                error);
+    return after->origin_to_bind[0] == '\0'
+           || secret_origin_add(store, after->secret, after->origin_to_bind, now_ms, &call->change,
+                                changed, error);
 }
 
 static CHECKED bool change(struct call *call, struct answer *answer, struct error *error)
@@ -173,7 +173,7 @@ static CHECKED bool change(struct call *call, struct answer *answer, struct erro
 
     if (!read(call, &before, &after, error))
         return false;
-    text_copy(bound, sizeof bound, after.binds);
+    text_copy(bound, sizeof bound, after.origin_to_bind);
     if (!store(call, &before, &after, &changed, error))
         return false;
     registration_answer(call, changed ? &after : &before, changed, bound, answer);

@@ -189,8 +189,8 @@ static void describe_age(struct answer *answer, double age_s)
               age_s, HEALTH_KEPT_S);
 }
 
-/* A check makes the model work. Viewers may not cause work at will: they get a recent result, if
- * there is one. */
+/* A check is work for the model. Viewers may not cause work at will: they get a recent result if
+ * there is one, and otherwise take turns (health_memory.h). */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {
     struct health_memory *memory = call->services->health;
@@ -222,7 +222,7 @@ const struct tool tool_model_health = {
     .name = "model_health",
     .title = "Check that a model answers",
     .help = "Asks for a tiny completion: PASSED with latency, or FAILED with the class of failure "
-            "and its fix.",
+            "and a next step.",
     .more = "At most 16 tokens are requested. A server that lists its models may still fail to "
             "answer: this is the check that counts.",
     .sets = SET_FLEET | SET_MEASURE,

@@ -23,8 +23,8 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
 
 static void describe(const struct managed_plan *plan, struct text *out)
 {
-    text_addf(out, "%s %s on %s? These requests are sent:", plan->row.verb, plan->row.deployment,
-              plan->row.target);
+    text_addf(out, "%s %s on %s? %s", plan->row.verb, plan->row.deployment, plan->row.target,
+              plan->step_count == 0 ? "No request needs to be sent." : "These requests are sent:");
     for (size_t i = 0; i < plan->step_count; i++)
         text_addf(out, "\n- %.250s (%s %.300s)", plan->steps[i].summary, plan->steps[i].method,
                   plan->steps[i].url);

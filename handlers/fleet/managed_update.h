@@ -13,12 +13,12 @@
         .low = 1,                                                                                  \
         .high = 63,                                                                                \
         .rare = true,                                                                              \
-        .help = "If managed: plans a change to this recipe; it may be the current one."            \
+        .help = "If managed: plans a switch to this recipe; it may be the current one."            \
     },                                                                                             \
     {                                                                                              \
         "overrides", VALUE_TEXT_MAP,                                                               \
             .high = 32, .item_high = 200, .rare = true,                                            \
-            .help = "Plans other values for members that the recipe opens; {}: the recipe's own."  \
+            .help = "Plans other values where the recipe allows overrides; {}: its own values."    \
     }
 
 /* *requested: whether the call plans a change of the server itself. INVALID: it does, and has other

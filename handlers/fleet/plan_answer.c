@@ -78,8 +78,8 @@ static void describe_approvals(const json_t *approvals, struct text *out)
                   json_get_text(approval, "way", ""));
 }
 
-static json_t *plan_json(const struct fleet_plan_row *row, const json_t *document,
-                         json_t *approvals)
+static json_t *plan_json_take(const struct fleet_plan_row *row, const json_t *document,
+                              json_t *approvals)
 {
     const json_t *advice = json_object_get(document, "advice");
     bool waits = strcmp(row->state, "planned") == 0 && clock_utc_ms() < row->good_until_ms;
@@ -108,7 +108,7 @@ bool plan_answer_write(struct store *store, const struct fleet_plan_row *row, st
 
     if (!list_approvals(store, row->id, &approvals, error))
         return false;
-    answer->structured = plan_json(row, document, approvals);
+    answer->structured = plan_json_take(row, document, approvals);
     managed_plan_describe(document, row, &answer->text);
     describe_approvals(approvals, &answer->text);
     text_addf(&answer->text, "digest: %s\n", row->digest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of deployments in answers, and other functions that the tools for plans share. */
+/* Plans of deployments in answers, and functions that the tools for plans share. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
@@ -26,7 +26,8 @@ CHECKED bool plan_answer(const struct call *call, const struct fleet_plan_row *r
 CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish,
                               struct answer *answer, struct error *error);
 /* Fills a wish from the arguments deployment, target, recipe, region, kind, at_end, life_s and
- * replicas; those that the call does not give are "" or 0. Its texts are borrowed from the call. */
+ * replicas. An argument that the call does not give has its default; without one, it is "" or 0.
+ * The texts are borrowed from the call. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
 /* The argument `overrides`, with numbers and booleans in place of their texts; {} if the call does
  * not give it. New reference. */

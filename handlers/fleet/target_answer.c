@@ -113,5 +113,5 @@ bool target_answer_frame(const struct call *call, const struct fleet_frame **out
     return *out != NULL
            || error_set(
                error, ERROR_UNSUPPORTED,
-               "this server cannot deploy anything: it was started without the part for it");
+               "this server cannot deploy anything: it was started without the part that deploys");
 }

@@ -32,7 +32,7 @@ static const struct field fields[] = {
     { "state", VALUE_TEXT,
       .help = "On the platform: pending, starting, ready, stopping, stopped, failed or deleting." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true,
-      .help = "Where it can be called; missing: it is not registered." },
+      .help = "Where it can be called; missing: it has none." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -114,7 +114,7 @@ static void describe_end(const struct call *call, const struct managed_adoption 
     char time[TIME_SHOWN_SIZE];
 
     if (ends_ms != 0)
-        text_addf(out, " The server ends at %s UTC (%s), as its label says.",
+        text_addf(out, " The server ends at %s UTC (%s): that end is recorded on its platform.",
                   answer_time(ends_ms, time),
                   managed_adopt_at_end(adoption->target, adoption->observed));
 }
@@ -194,7 +194,7 @@ static void describe(const struct call *call, const struct managed_adoption *ado
                                    observed->state, "address", answer_json_text(observed->address));
     text_addf(&answer->text, "%s on %s is %s: %s%s.", adoption->deployment, target,
               adoption->rights, observed->state,
-              observed->address[0] == '\0' ? ", without an address: it is not registered" : "");
+              observed->address[0] == '\0' ? ", without an address to register" : "");
     describe_end(call, adoption, &answer->text);
     text_add(&answer->text, "\n");
     text_copy(answer->changed, sizeof answer->changed, adoption->deployment);
@@ -225,7 +225,7 @@ const struct tool tool_deployment_adopt = {
     .title = "Adopt a running model server",
     .help = "Takes a model server that runs on a target into the registry, with or without the "
             "right to stop and destroy it. It asks first.",
-    .more = "The server has no end, unless this opsbrain created it and labelled it with one. Only "
+    .more = "The server has no end, unless this opsbrain created it and gave it one. Only "
             "admins may adopt servers, since adoption gives rights over what others made.",
     .sets = SET_DEPLOY,
     .params = params,

@@ -21,7 +21,7 @@ static const struct param params[] = {
 
 /* An extension does not disturb a sweep, unless the platform can only change the end of a stopped
  * server. */
-static bool keeps_running(const struct managed_plan *plan)
+static bool disturbs_no_sweep(const struct managed_plan *plan)
 {
     bool stops = false;
 
@@ -41,7 +41,7 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     if (!target_answer_frame(call, &frame, error) || !plan_answer_check_not_moved(frame, error)
         || !managed_plan_again(frame, row, &plan, error))
         return false;
-    good = keeps_running(&plan)
+    good = disturbs_no_sweep(&plan)
            || deployment_argument_check_idle(call->services->store, row->deployment, error);
     managed_plan_finish(&plan);
     return good;

@@ -22,7 +22,7 @@ static const struct field server_fields[] = {
     { "place", VALUE_TEXT, .optional = true, .help = "Region or zone." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true, .help = "Where it can be called." },
     { "machine", VALUE_TEXT, .optional = true, .foreign = true, .help = "What it runs on." },
-    { "ends_at", VALUE_TEXT, .optional = true, .help = "The end in its labels, UTC." },
+    { "ends_at", VALUE_TEXT, .optional = true, .help = "Its end on the platform, UTC." },
     { "whose", VALUE_TEXT,
       .help = "managed, orphan (made here, no longer known), other opsbrain, or foreign." },
     { 0 },

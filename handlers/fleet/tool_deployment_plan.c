@@ -19,7 +19,7 @@ static const struct param params[] = {
     { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63,
       .help = "Name from recipe_list." },
     { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 200,
-      .help = "Other values for members that the recipe opens, as [\"max_model_len=8192\"]." },
+      .help = "Other values where the recipe allows overrides, as [\"max_model_len=8192\"]." },
     { "region", VALUE_TEXT, .high = 63, .help = "Region or zone; default: the target's first." },
     { "kind", VALUE_CHOICE, .choices = kinds, .initial = "\"on_demand\"",
       .help = "How its capacity is bought." },

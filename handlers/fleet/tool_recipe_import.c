@@ -87,8 +87,8 @@ const struct tool tool_recipe_import = {
     .title = "Import a recipe",
     .help = "Imports a recipe of the team, or a new revision of one, after checking every member. "
             "Plans made with an earlier revision become invalid.",
-    .more = "docs/recipes.md lists the members. The setting `recipes` names a folder that is read "
-            "at start: recipes for this machine itself come only from there.",
+    .more = "docs/recipes.md lists the members. Recipes for this machine itself are refused: put "
+            "them into the folder of the setting `recipes`, read at start.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -68,8 +68,8 @@ static struct table *begin_table(void)
     return table;
 }
 
-/* Adds the recipes of the page that follows the name `after`, and counts all that match. Returns
- * the page's last recipe, or NULL if there is no further page. */
+/* Adds the recipes of the page that follows the name `after` (NULL: of the first page), and counts
+ * all that match. Returns the page's last recipe, or NULL if there is no further page. */
 static const struct recipe *write_page(const struct call *call, const struct recipe_shelf *shelf,
                                        const char *after, struct table *table, json_t *list,
                                        json_int_t *matching)

@@ -25,7 +25,7 @@ static const struct param params[] = {
 
 static const struct field fit_fields[] = {
     { "fits", VALUE_BOOLEAN, .optional = true, .help = "Missing: not known." },
-    { "arithmetic", VALUE_TEXT, .help = "How that was computed." },
+    { "arithmetic", VALUE_TEXT, .help = "The computation, or why there is none." },
     { "kv_tokens", VALUE_INTEGER, .optional = true,
       .help = "Tokens of KV cache that the engine will report." },
     { 0 },
@@ -51,7 +51,7 @@ static const struct field fields[] = {
     { "price", VALUE_OBJECT, .help = "What it would cost, as an estimate.",
       .fields = price_fields },
     { "overrides", VALUE_OBJECT, .sparse = true,
-      .help = "What a plan may change, each with its value and range." },
+      .help = "What a plan may change, each with its value and its range or choices." },
     { "places", VALUE_TEXTS, .sparse = true, .help = "Regions or zones that have the hardware." },
     { "kinds", VALUE_TEXTS, .sparse = true, .help = "Ways in which its capacity can be bought." },
     { "command", VALUE_TEXTS, .sparse = true,

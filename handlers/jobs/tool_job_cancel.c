@@ -35,7 +35,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_job_cancel = {
     .name = "job_cancel",
     .title = "Cancel a job",
-    .help = "Stops a queued or running job. What is measured stays; sweep_resume continues.",
+    .help = "Stops a job before its end. What is measured stays; sweep_resume continues.",
     .more = "Operators cancel their own jobs, admins any.",
     .sets = SET_MEASURE,
     .params = params,

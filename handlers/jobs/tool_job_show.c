@@ -8,7 +8,7 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/job_verdict.h"
 
-#define UNFOLLOWED_S 50 /* clients without progress give up a call after a minute */
+#define SAFE_WAIT_S 50 /* clients that get no progress give up a call after a minute */
 #define REPORT_EVERY_MS 10000
 
 static const struct param params[] = {
@@ -36,32 +36,32 @@ static void report_progress(struct call *call, const struct job *job, double *re
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* How long the call may still wait. If its client gets no progress, or other calls need its
- * thread, it waits for UNFOLLOWED_S at most. */
+/* How long the call may still wait. If its client gets no progress, it waits for SAFE_WAIT_S at
+ * most. If the client gets some, the call may wait longer, until other calls need its thread. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
     double wait_s = call_number(call, "wait_s", 0);
 
     if (!call->is_followed
-        || (waited_ms >= UNFOLLOWED_S * 1000 && call->is_wanted != NULL
-            && call->is_wanted(call->host)))
-        wait_s = fmin(wait_s, UNFOLLOWED_S);
+        || (waited_ms >= SAFE_WAIT_S * 1000 && call->thread_is_wanted != NULL
+            && call->thread_is_wanted(call->host)))
+        wait_s = fmin(wait_s, SAFE_WAIT_S);
     return (int64_t)(wait_s * 1000) - waited_ms;
 }
 
 /* Reports progress while the call waits: at every change of the job, and every REPORT_EVERY_MS. */
 static CHECKED bool wait_for_end(struct call *call, struct job *job, struct error *error)
 {
-    int64_t since_ns = clock_monotonic_ns(), left;
+    int64_t since_ns = clock_monotonic_ns(), rest_ms;
     double reported = 0;
 
-    while (!job_is_over(job) && (left = left_ms(call, since_ns)) > 0) {
+    while (!job_is_over(job) && (rest_ms = left_ms(call, since_ns)) > 0) {
         struct job known = *job;
 
         report_progress(call, job, &reported);
         if (!job_pool_wait(call->services->jobs, job->id, &known,
-                           left < REPORT_EVERY_MS ? left : REPORT_EVERY_MS, call->cancelled,
+                           rest_ms < REPORT_EVERY_MS ? rest_ms : REPORT_EVERY_MS, call->cancelled,
                            call->host, job, error))
             return false;
         if (call->cancelled(call->host))
@@ -93,7 +93,7 @@ const struct tool tool_job_show = {
     .name = "job_show",
     .title = "Show a job, or wait for it",
     .help =
-        "State of long work; once a sweep is over, where it saturates. With wait_s it waits for "
+        "State of long work; after a sweep, where the server saturates. With wait_s it waits for "
         "the end: call again until `over`.",
     .more = "This is the way to wait for a sweep; progress is sent meanwhile. It shows state, "
             "progress, what the job is doing and its result; once a sweep is over, also its "

@@ -189,8 +189,9 @@ static void add_point(void *context, size_t tag, const struct scrape_point *poin
         add_value(&filling->steps[(point->at_ms - request->from_ms) / request->step_ms], &value);
 }
 
-/* Keeps the steps that have a value. */
-static void keep_steps(struct metric_history_value *steps, size_t count, struct metric_history *out)
+/* Sets out->values to the steps that have a value. */
+static void values_take(struct metric_history_value *steps, size_t count,
+                        struct metric_history *out)
 {
     size_t kept = 0;
 
@@ -230,7 +231,7 @@ static CHECKED bool read_plain(struct store *store, const struct metric_history_
         free(steps);
         return false;
     }
-    keep_steps(steps, count, out);
+    values_take(steps, count, out);
     return true;
 }
 
@@ -256,7 +257,7 @@ static CHECKED bool read_ratio(struct store *store, const struct metric_history_
         steps[i] = (struct metric_history_value){ steps[i].at_ms, value, value, value,
                                                   steps[i].weight > 0 ? grown : 0 };
     }
-    keep_steps(steps, count, out);
+    values_take(steps, count, out);
     return true;
 }
 

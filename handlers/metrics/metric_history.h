@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures over time, step by step, made from stored scrapes: the values of gauges, rates and means
- * from the growth of counters, percentiles from the growth of histograms' buckets. */
+/* Figures over time, step by step, made from stored scrapes: from gauges, their values; from the
+ * growth of counters, rates and means; from the growth of histograms' buckets, percentiles. */
 #pragma once
 
 #include <jansson.h>
@@ -35,9 +35,11 @@ struct metric_history_request {
 };
 
 struct metric_history_value {
-    int64_t at_ms;           /* the step's start */
-    double value, low, high; /* low and high: the range within the step */
-    double weight;           /* weight of the value in a mean over steps */
+    int64_t at_ms; /* the step's start */
+    /* low and high: if `value` is the mean, minimum or maximum of a gauge, the gauge's range within
+     * the step; otherwise both are `value`. */
+    double value, low, high;
+    double weight; /* weight of the value in a mean over steps */
     /* For percentiles: the limits of the bucket that contains the value; the server reports
      * nothing more exact. at_most INFINITY: the value is beyond the last finite limit. */
     double at_least, at_most;

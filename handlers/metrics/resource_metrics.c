@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}/metrics: the server's own metrics, read when the resource is
- * read. */
+/* opsbrain://deployments/{name}/metrics: the model server's own metrics, read from it when the
+ * resource is read. */
 
 #include "handlers/resource_answer.h"
 
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
-    return resource_answer_of_tool(call, "metrics_show",
-                                   json_pack("{s:s, s:i}", "deployment", value, "interval_s", 0),
-                                   RESOURCE_JSON, out, error);
+    return resource_answer_of_tool_take(
+        call, "metrics_show", json_pack("{s:s, s:i}", "deployment", value, "interval_s", 0),
+        RESOURCE_JSON, out, error);
 }
 
 const struct resource resource_metrics = {

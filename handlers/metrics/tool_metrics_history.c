@@ -70,7 +70,7 @@ static const struct field point_fields[] = {
       .help = "See at_least. If only at_most is missing: above the histogram's last limit; `value` "
               "is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
-      .help = "true: the step is not over yet, its value will change." },
+      .help = "true: the step is not over yet, its value may change." },
     { 0 },
 };
 
@@ -157,7 +157,8 @@ static CHECKED bool read_cursor(const struct call *call, int64_t now_ms, int64_t
                         cursor);
 }
 
-/* Chooses the newest `points` steps of the range, or all of them for a summary. */
+/* Chooses the newest `points` steps of the range, which ends at the cursor if there is one. For a
+ * summary, chooses all steps of the range. */
 static CHECKED bool choose_range(struct view *view, struct error *error)
 {
     const struct call *call = view->call;
@@ -176,8 +177,8 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     request->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (request->to_ms <= request->from_ms)
         request->to_ms = request->from_ms + request->step_ms;
-    /* A range that begins and ends within steps has one step more than `points`: that step is
-     * shown, too. */
+    /* A range that begins and ends within steps may have one step more than `points`: that step
+     * is shown, too. */
     if (request->from_ms - from_ms == request->step_ms && call_text(call, "step_s") == NULL)
         request->from_ms = from_ms;
     view->older_ms = request->from_ms > from_ms ? request->from_ms : 0;
@@ -358,16 +359,16 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
     view->is_watched = target.interval_ms > 0;
     text_add(&view->note, view->note.length > 0 ? " " : "");
     if (!view->is_watched)
-        text_add(&view->note, "It is not watched.");
+        text_add(&view->note, "The deployment is not watched.");
     else if (target.last_ms == 0)
-        text_add(&view->note, "It is watched, but has not been scraped yet.");
+        text_add(&view->note, "The deployment is watched, but has not been scraped yet.");
     else if (target.last_error[0] != '\0')
-        text_addf(&view->note, "It is watched, but the last scrape (%s) failed: %s.",
+        text_addf(&view->note, "The deployment is watched, but the last scrape (%s) failed: %s.",
                   answer_time(target.last_ms, time), target.last_error);
     else
         text_addf(&view->note,
-                  "It is watched, and was last scraped at %s: ask for a time up to then, "
-                  "or for a figure that the server reports.",
+                  "The deployment is watched, and was last scraped at %s: ask for a time up to "
+                  "then, or for a figure that the server reports.",
                   answer_time(target.last_ms, time));
     return true;
 }
@@ -375,7 +376,7 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
 static const char *next_step(const struct view *view)
 {
     if (json_array_size(view->summaries) == 0 && view->is_watched)
-        return "metrics_show for this moment, which says what is wrong now";
+        return "metrics_show for this moment: if the server cannot be scraped now, it says why";
     if (json_array_size(view->summaries) == 0)
         return "metrics_watch to store them from now on; metrics_show for this moment";
     if (is_summary(view))

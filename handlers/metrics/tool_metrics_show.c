@@ -116,9 +116,9 @@ static bool is_for_people(const char *name)
     size_t length = strlen(name);
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
+        size_t ending_length = strlen(endings[i]);
 
-        if (length >= ending && strcmp(name + length - ending, endings[i]) == 0)
+        if (length >= ending_length && strcmp(name + length - ending_length, endings[i]) == 0)
             return false;
     }
     return true;

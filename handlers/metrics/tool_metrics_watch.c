@@ -32,7 +32,7 @@ static CHECKED bool try_scraping(const struct call *call, const struct deploymen
     ENDPOINT_AUTO endpoint = { 0 };
 
     return secret_access_endpoint(&call->services->access, deployment, &endpoint, problem)
-           && endpoint_check_watched(&endpoint, problem) && replicas_try(&endpoint, problem);
+           && endpoint_check_scrapable(&endpoint, problem) && replicas_try(&endpoint, problem);
 }
 
 static const char *next_step(int64_t interval_s, bool can_be_scraped)

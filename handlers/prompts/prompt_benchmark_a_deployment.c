@@ -35,9 +35,9 @@ static const char *grid_of(const char *depth)
 static const char how_to_read[] =
     "\nHow to read the report:\n"
     "- Rows are context lengths, columns are users at once. Read along a row: while throughput "
-    "grows and TTFT stays, there is room; where throughput stops growing and only TTFT grows, the "
-    "deployment is saturated. The report names that point, or the loads between which it lies and "
-    "what to measure to narrow it.\n"
+    "grows and TTFT does not, there is room; where throughput stops growing and only TTFT grows, "
+    "the deployment is saturated. The report names that point, or an interval that contains it and "
+    "the loads to measure to narrow that interval.\n"
     "- A value with >= is a lower bound, since requests timed out. A cell marked client limited "
     "says nothing about the server. An infeasible cell is longer than the model's context. A "
     "failed cell has no latency to quote: say which failures it had.\n"
@@ -59,13 +59,14 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "length and its limits.\n");
     text_addf(&text,
               "2. sweep_plan with %s. Omit contexts longer than the model takes. Show me the "
-              "estimate; if it needs a go-ahead, wait for mine. If I ask how much load it "
-              "handles, or name latency limits, give a fine list of 20 loads or more, `search` "
-              "adaptive and the limits instead: that measures about a quarter of them.\n",
+              "estimate; if the plan needs a go-ahead, wait for mine. If I ask how much load the "
+              "deployment handles, or name latency limits, give a fine list of 20 loads or more, "
+              "`search` adaptive and the limits instead: that measures about a quarter of these "
+              "loads.\n",
               grid_of(call_text(call, "depth")));
     text_add(&text,
              "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "
-             "it. It answers at once.\n"
+             "it. sweep_start answers at once, and names a job.\n"
              "4. job_show with that job and wait_s 600, again until `over` is true. If the sweep "
              "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
              "5. run_report with the sweep, and show me its matrices, peak, saturation point and "

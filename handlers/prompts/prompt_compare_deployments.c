@@ -24,7 +24,7 @@ static const char how_to_read[] =
     "- Use the repetitions: a difference smaller than the spread between repetitions is "
     "none. Say so instead of naming a winner.\n"
     "- Skip cells that are client limited, infeasible or failed on either side, and say "
-    "which. A value with >= is a lower bound: it can lose, it cannot win by a factor.\n"
+    "which. A value with >= is a lower bound: it can lose, but not win.\n"
     "- Compare the saturation points too: which one carries more users before TTFT grows.\n";
 
 static CHECKED bool write(struct call *call, json_t *messages, struct error *error)

@@ -24,8 +24,8 @@ static const char how_to_read[] =
     "together; compute each cell separately and show the division.\n"
     "- This cost holds for a deployment that is busy with this load around the clock: at half the "
     "use, the cost doubles. Say so next to the figure.\n"
-    "- The cheapest cell is usually the one with the longest waits: give the cheapest cell whose "
-    "TTFT and ITL are good enough as well as the cheapest of all.\n"
+    "- The cheapest cell is usually the one with the longest waits: give the cheapest of all, "
+    "and the cheapest one whose TTFT and ITL are good enough.\n"
     "- Skip cells that failed, that are client limited or whose tokens were estimated, or "
     "mark them. The price also pays for input tokens: compare costs only at the same lengths of "
     "prompt and answer.\n";

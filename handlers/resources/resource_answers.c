@@ -18,7 +18,7 @@ static void add_members(struct text *out, const char *path, const struct field *
         if (field->described_in != NULL)
             text_addf(out, " As in %s.", field->described_in);
         text_add(out, field->included == INCLUDED_OUTSIDE_LISTS
-                          ? " In lists only with `detail` and in resources."
+                          ? " In a list, only with `detail` or in a resource."
                           : "");
         text_add(out, field->included == INCLUDED_IN_DETAIL
                           ? " Only in resources and with `detail`."

@@ -39,7 +39,7 @@ static const struct {
     { "censored", "Cut off by timeouts: a percentile is then only a lower bound, shown with >=." },
     { "client limited", "The load generator was late or busy: the figure is not the server's "
                         "limit." },
-    { "witness", "What the server's own metrics showed in the same window." },
+    { "witness", "What the server's own metrics showed while a cell was measured." },
     { "job", "Long work with an id: it continues when a call ends, and after a restart." },
     { "lease", "The right to measure on an endpoint: only one sweep has it at a time." },
 };
@@ -47,10 +47,10 @@ static const struct {
 static void add_tools(struct text *out)
 {
     for (size_t i = 0; tools[i] != NULL; i++) {
-        size_t subject = strcspn(tools[i]->name, "_");
+        size_t subject_length = strcspn(tools[i]->name, "_");
 
-        if (i == 0 || strncmp(tools[i - 1]->name, tools[i]->name, subject + 1) != 0)
-            text_addf(out, "\n### %.*s\n\n", (int)subject, tools[i]->name);
+        if (i == 0 || strncmp(tools[i - 1]->name, tools[i]->name, subject_length + 1) != 0)
+            text_addf(out, "\n### %.*s\n\n", (int)subject_length, tools[i]->name);
         text_addf(out, "- `%s` (%s): %s %s\n", tools[i]->name, role_name(tools[i]->role),
                   tools[i]->help, tools[i]->more);
     }

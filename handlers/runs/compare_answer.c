@@ -92,9 +92,9 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* The position from which to show the two values: the start, or if one of them is too long, the
- * first member that differs. */
-static size_t first_difference(const struct difference *difference)
+/* Returns the byte from which to show the two values: 0 or, if one of them is too long, the start
+ * of the first comma-separated part in which they differ. */
+static size_t excerpt_start(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
     const char *right = text_string(&difference->values[1]);
@@ -109,12 +109,12 @@ static size_t first_difference(const struct difference *difference)
     return from;
 }
 
-/* Adds one of the two values, shortened and on one line because it may be foreign text. Adds
+/* Adds one of the two values, shortened, and in printable form because it may be foreign text. Adds
  * nothing if the value is not known. */
 static void add_excerpt(const struct difference *difference, int which, struct text *out)
 {
     const struct text *value = &difference->values[which];
-    size_t from = first_difference(difference);
+    size_t from = excerpt_start(difference);
 
     if (value->length == 0)
         return;
@@ -332,7 +332,8 @@ static void describe_difference(const struct difference *difference, struct text
     text_add_char(out, '\n');
 }
 
-/* Lists the differences; the facts of which neither value is known share one line. */
+/* Lists the differences that are allowed or, if `allowed` is false, the others; the facts of which
+ * neither value is known share one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
 {
@@ -358,7 +359,9 @@ static void describe_differences(const struct comparison *comparison, bool allow
                   text_string(&shown));
 }
 
-/* Adds the argument that would allow the comparison: accept_unknown if `unknown`, else factors. */
+/* Adds the argument that would allow refused differences: if `unknown`, accept_unknown with the
+ * facts of which a value is not known; else factors with the other facts, except those that differ
+ * within a side, which no argument allows. */
 static void describe_remedy(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;
@@ -366,7 +369,7 @@ static void describe_remedy(const struct comparison *comparison, bool unknown, s
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct difference *difference = &comparison->differences[i];
 
-        if (difference->allowed || (difference->known < 2) != unknown
+        if (difference->allowed || (difference->known_count < 2) != unknown
             || (!unknown && difference->within_a_side))
             continue;
         text_addf(out, "%s\"%s\"",

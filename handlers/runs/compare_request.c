@@ -212,13 +212,13 @@ static CHECKED bool read_names(const struct call *call, const char *param, const
                                struct error *error)
 {
     const json_t *names = json_object_get(call->arguments, param), *name;
-    bool accepted = strcmp(param, "accept_unknown") == 0;
+    bool accepts_unknown = strcmp(param, "accept_unknown") == 0;
     TEXT_AUTO known = { 0 };
     size_t i;
 
     json_array_foreach(names, i, name) {
         out[i] = json_string_value(name);
-        if (compare_knows_fact(out[i], accepted))
+        if (compare_knows_fact(out[i], accepts_unknown))
             continue;
         compare_write_facts(&known);
         return error_set(error, ERROR_INVALID,

@@ -19,12 +19,13 @@ struct compare_request {
     struct comparison comparison; /* points into the members above */
 };
 
-/* Reads and compares the runs that run_compare's arguments name; the arguments were checked before.
- * Free *out with compare_request_finish, even after a failure. */
+/* Reads and compares the runs that the call's arguments name. The arguments are those of
+ * run_compare, as tool_check returns them. Free *out with compare_request_finish, even after a
+ * failure. */
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
-/* Adds a name for a side. For runs measured here it is the deployment's, if that is known, because
- * both sides often have the same model; for other runs, it is chart_name's. */
+/* Adds a name for a side, by its first run: the deployment's name if the run was measured here and
+ * the name is known, because both sides often have the same model; else chart_name's. */
 void compare_request_name_side(const struct compare_request *request, enum side side,
                                struct text *out);

@@ -13,7 +13,8 @@ struct import_offer {
     const char *format; /* NULL: detected from the content */
     /* The meaning of the columns, see struct import_file; NULL: not stated. */
     const char *const *columns;
-    /* Facts by the names of evidence_fact_fields, "columns" and "notes"; {}: nothing is stated. */
+    /* An object: facts by the names of evidence_fact_fields, and the members "columns" and
+     * "notes", each if it is stated. */
     const json_t *stated;
 };
 

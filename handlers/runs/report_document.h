@@ -18,8 +18,8 @@ struct report_document {
     struct report_document_side {
         struct sweep_material rows; /* the side's part of `sweep` */
         struct report_input report;
-        struct evidence *runs; /* heap */
-        struct findings *findings;
+        struct evidence *runs;     /* heap */
+        struct findings *findings; /* heap; one for each run */
         size_t count;
     } sides[SIDES];
     struct document_part parts[SIDES];
@@ -29,9 +29,10 @@ struct report_document {
 #define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
 void report_document_finish(struct report_document *document);
 
-/* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides, which are
- * compared as soon as one repetition is finished on both deployments. *out must not be moved;
- * finish it even after a failure. NOT_FOUND: the message names the id. */
+/* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides; there is
+ * no comparison of them if run_compare would fail, as it does until one repetition is finished on
+ * both deployments. *out must not be moved; finish it even after a failure. NOT_FOUND: the message
+ * names the id. */
 CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
                                   struct error *error);
 /* Does the same for the comparison that run_compare would make with these arguments. */

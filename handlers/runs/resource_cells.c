@@ -11,8 +11,8 @@
 #include "handlers/answers/cell_answer.h"
 #include "handlers/resource.h"
 
-/* Returns true if a spreadsheet would run the text as a formula. A cell's reason may come from a
- * server. */
+/* Returns true if a spreadsheet would run the text as a formula. The text may be foreign: a cell's
+ * `reason` may quote a server. */
 static bool is_formula(const char *text)
 {
     return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;

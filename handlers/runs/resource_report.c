@@ -6,8 +6,8 @@
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
-    return resource_answer_of_tool(call, "run_report", json_pack("{s:s}", "run", value),
-                                   RESOURCE_TEXT, out, error);
+    return resource_answer_of_tool_take(call, "run_report", json_pack("{s:s}", "run", value),
+                                        RESOURCE_TEXT, out, error);
 }
 
 const struct resource resource_report = {

@@ -6,7 +6,7 @@
 static CHECKED bool read(struct call *call, const char *value, struct text *out,
                          struct error *error)
 {
-    return resource_answer_of_tool(
+    return resource_answer_of_tool_take(
         call, "run_show", json_pack("{s:s, s:i, s:b}", "run", value, "limit", 200, "detail", 1),
         RESOURCE_JSON, out, error);
 }

@@ -52,8 +52,7 @@ static const struct field fields[] = {
       .help = "The model in the catalogue that the run was compared with; missing: not known." },
     { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
     { "applied", VALUE_TEXTS, .help = "Rules that could be applied to the run's figures." },
-    { "not_applied", VALUE_LIST,
-      .help = "Rules that need figures that the run lacks: {lacks, rules}." },
+    { "not_applied", VALUE_LIST, .help = "Rules that lack something they need: {lacks, rules}." },
     { 0 },
 };
 
@@ -84,7 +83,7 @@ static void describe(const struct evidence *evidence, const struct findings *fin
               evidence->cell_count == 1 ? "" : "s");
     if (findings->count == 0)
         text_addf(out, "nothing was found by the %zu rules that its figures allow.\n",
-                  findings_applied(findings));
+                  findings_count_applied(findings));
     else
         text_addf(out, "%zu finding%s.\n", findings->count, findings->count == 1 ? "" : "s");
     for (size_t i = 0; i < findings->count; i++) {
@@ -155,7 +154,7 @@ const struct tool tool_run_audit = {
         "In own and imported runs: too few requests in flight, bursts, appended or copied runs, "
         "cut tails, cold starts, one-token outputs, prompt tokens counted as generated, cached "
         "prompts, more than the hardware can do. Each finding has its cells, arithmetic and what "
-        "not to conclude; rules that cannot be applied are listed with what the figures lack.",
+        "not to conclude; rules that cannot be applied are listed with what is missing.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

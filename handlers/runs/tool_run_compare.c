@@ -7,7 +7,7 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "An A/B sweep, instead of the two sides.",
-      .more = "Compares its candidate with its deployment, run by run as they took turns." },
+      .more = "Compares its candidate with its baseline, run by run as they took turns." },
     { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "Runs that repeat one another, or a sweep for all its runs.",
       .more = "Ids: run_..., imp_..., swp_..." },
@@ -54,7 +54,7 @@ static void describe_pairs(const struct compare_request *request, struct answer 
             request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
-/* A comparison with several ids on a side has no page: its URL would be too long to read. */
+/* With several ids on a side, the answer names no page: its URL would be too long to read. */
 static void name_page(const struct call *call, const struct compare_request *request,
                       struct answer *answer)
 {

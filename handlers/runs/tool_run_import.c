@@ -82,7 +82,7 @@ static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_answer_fields,
       .described_in = "run_show" },
     { "already_known", VALUE_BOOLEAN,
-      .help = "True: imported before, and no other facts are stated." },
+      .help = "True: imported before, and nothing different is stated." },
     { "import", VALUE_OBJECT, .help = "What is known about the imported run.",
       .fields = import_answer_fields, .described_in = "run_show" },
     FIELD_NEXT_STEP,
@@ -119,7 +119,7 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
     if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
         return error_set(error, ERROR_INVALID,
                          "\"columns\" are for reading a file: give its content as \"text\" with "
-                         "them, not \"run\", which takes only facts and notes");
+                         "them, instead of \"run\"");
     if (run != NULL && !evidence_is_import(run))
         return error_set(error, ERROR_INVALID,
                          "\"run\" is \"%s\": only imported runs (imp_...) take stated facts", run);
@@ -179,7 +179,7 @@ static void write_answer(const struct import_row *row, bool existed,
         text_add(&answer->text, "This file was imported before: no run was added.\n");
     else if (row->corrects[0] != '\0')
         text_addf(&answer->text,
-                  "A new import of the same file: the facts stated for %s were different.\n",
+                  "A new import of the same file: what was stated for %s was different.\n",
                   row->corrects);
     import_answer_describe(evidence, &answer->text);
     text_addf(&answer->text, "Imported by %s, %s.\n", row->principal,

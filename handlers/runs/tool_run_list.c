@@ -11,7 +11,7 @@
 #include "handlers/answers/run_index.h"
 #include "handlers/period.h"
 
-#define RUNS_MAX 40 /* runs of a sweep: 20 repetitions of two deployments, as sweep_plan allows */
+#define SWEEP_RUNS_MAX 40 /* 20 repetitions of two deployments, as sweep_plan allows */
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
@@ -124,7 +124,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
     if (!period_page(call, &period, error)
         || !run_index_list(call->services->store, call_text(call, "deployment"),
-                           call_text(call, "sweep"), period.until_ms, limit + RUNS_MAX, &all,
+                           call_text(call, "sweep"), period.until_ms, limit + SWEEP_RUNS_MAX, &all,
                            error))
         return false;
     all.count = period_count(&period, all.count, created_ms, all.rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_report: writes the report of a sweep, or of one of its runs. */
+/* run_report: writes the report of a sweep, of one of its runs, or of an imported run. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,8 +179,8 @@ static CHECKED bool report_own(struct call *call, struct answer *answer, struct 
     return done;
 }
 
-/* Answers with the resource that is the file, which is too large for a model's context. It is
- * written here only to check that this works, and to know its size. */
+/* Answers with the URI of the HTML file, which is too large for a model's context. The file is
+ * written here only to find out its size, and whether it can be written. */
 static CHECKED bool answer_file(struct call *call, const char *id, struct answer *answer,
                                 struct error *error)
 {
@@ -235,7 +235,7 @@ const struct tool tool_run_report = {
             "takeaways. Quote its figures.",
     .more = "Rows are context, columns load. The figures come from stored measurements: do not "
             "recompute them. Works on unfinished sweeps and imported runs too. Without arguments: "
-            "the newest sweep.",
+            "the newest measured sweep.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -37,8 +37,8 @@ static const struct field detail_fields[] = {
     { "witness", VALUE_OBJECT, .optional = true,
       .help =
           "What the server's own metrics showed: state full, partial or absent, and why; counts "
-          "compared with what was sent; means, gauges and rates of the window; missing: the "
-          "metrics were not requested." },
+          "compared with what was sent; means, gauges and rates of the window; missing: not "
+          "measured." },
     { "series", VALUE_OBJECT, .optional = true,
       .help = "The scrapes as columns: at_ms (UTC), and one list per figure; null where a "
               "scrape lacks the figure. Only with `scrapes`." },
@@ -49,8 +49,9 @@ static const struct field detail_fields[] = {
 static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The run.", .fields = run_answer_fields },
     { "fingerprint", VALUE_OBJECT, .sparse = true,
-      .help = "What was measured: model, engine, hardware, limits, workload; {} before the first "
-              "cell." },
+      .help =
+          "What was measured: model, engine, hardware, limits, workload; empty before the first "
+          "cell." },
     { "provenance", VALUE_OBJECT, .help = "Who measured it, with what, from where." },
     { "cells", VALUE_LIST, .sparse = true, .help = "Cells in order of measurement.",
       .fields = cell_answer_fields, .described_in = "sweep_show" },
@@ -162,8 +163,8 @@ static CHECKED bool add_detail(const struct call *call, const struct view *view,
         return add_series(call, view->cells[i].attempt_id, detail, answer, error);
     }
     return error_set(error, ERROR_NOT_FOUND,
-                     "the run has no cell at position %" PRId64 ": its positions are %" PRId64
-                     " to %" PRId64,
+                     "the run has no cell at position %" PRId64 ": its first cell is at %" PRId64
+                     ", its last at %" PRId64,
                      position, view->cell_count == 0 ? 0 : view->cells[0].position,
                      view->cell_count == 0 ? 0 : view->cells[view->cell_count - 1].position);
 }

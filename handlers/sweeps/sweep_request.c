@@ -11,7 +11,8 @@
 #include "handlers/answers/deployment_argument.h"
 #include "store/ledger/datasets.h"
 
-static json_t *mean_level(const json_t *range)
+/* A list of one length: the mean, rounded, at least 1. New reference. */
+static json_t *mean_as_list(const json_t *range)
 {
     return json_pack("[I]", (json_int_t)lround(fmax(1, json_get_number(range, "mean", 1))));
 }
@@ -131,9 +132,9 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
                          "answers: give output_tokens instead");
     json_object_set_new(arguments, "input_distribution", json_string("dataset"));
     json_object_set_new(arguments, "input_tokens",
-                        mean_level(json_object_get(lengths, "input_tokens")));
+                        mean_as_list(json_object_get(lengths, "input_tokens")));
     if (replaces_output)
-        json_object_set_new(arguments, "output_tokens", mean_level(output));
+        json_object_set_new(arguments, "output_tokens", mean_as_list(output));
     return true;
 }
 

@@ -47,7 +47,7 @@ static const struct field fields[] = {
       .help = "The plan, without options at their defaults." },
     { "options", VALUE_TEXT, .optional = true,
       .help = "Further `options` with their defaults, if the call gives none." },
-    { "warnings", VALUE_LIST, .help = "Sentences: what the results could not show." },
+    { "warnings", VALUE_LIST, .help = "Sentences to consider before the start." },
     FIELD_NEXT_STEP,
     { 0 },
 };

@@ -153,8 +153,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Returns true if the call gives no arguments but these, from which the plan cannot be made again.
- */
+/* Returns true if the call gives only arguments in `allowed`: none of them states a grid. */
 static bool is_digest_alone(const json_t *arguments)
 {
     static const char *const allowed[] = { "plan_digest", "deployment", "purpose",

@@ -26,19 +26,19 @@ struct authority {
     pthread_mutex_t lock; /* protects the members below */
     void (*changed)(void *context);
     void *context;
-    struct recognized_key *keys; /* all keys of the store, in order of digest */
+    struct key_with_digest *keys; /* all keys of the store, in order of digest */
     size_t key_count;
     bool is_stale; /* the keys may have changed, and could not be read */
 };
 
 /* Whether both let the same caller in: labels and times of use do not matter. */
-static bool is_same_key(const struct recognized_key *a, const struct recognized_key *b)
+static bool is_same_key(const struct key_with_digest *a, const struct key_with_digest *b)
 {
     return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
            && a->key.expires_ms == b->key.expires_ms && a->key.revoked_ms == b->key.revoked_ms;
 }
 
-static bool are_same_keys(const struct authority *authority, const struct recognized_key *keys,
+static bool are_same_keys(const struct authority *authority, const struct key_with_digest *keys,
                           size_t count)
 {
     if (count != authority->key_count)
@@ -53,7 +53,7 @@ static bool are_same_keys(const struct authority *authority, const struct recogn
  * this may change who is let in. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
-    struct recognized_key *keys = NULL;
+    struct key_with_digest *keys = NULL;
     size_t count = 0;
     bool loaded = api_key_load(authority->store, &keys, &count, error);
 
@@ -68,7 +68,7 @@ static CHECKED bool load_keys(struct authority *authority, bool *changed, struct
 }
 
 /* With `auto` the first key closes the server to callers without keys. Neither revoking the last
- * key nor losing the database opens it again; `opsbrain key reset` does. */
+ * key nor losing the database opens it again; after a loss, `opsbrain key reset` does. */
 static CHECKED bool update_needs_keys(struct authority *authority, bool *changed,
                                       struct error *error)
 {
@@ -163,12 +163,12 @@ void authority_destroy(struct authority *authority)
 
 static int compare_digest(const void *digest, const void *key)
 {
-    return memcmp(digest, ((const struct recognized_key *)key)->digest, DIGEST_BYTES);
+    return memcmp(digest, ((const struct key_with_digest *)key)->digest, DIGEST_BYTES);
 }
 
 /* Under the lock. NULL: there is no such key. */
-static struct recognized_key *find_key(const struct authority *authority,
-                                       const uint8_t digest[DIGEST_BYTES])
+static struct key_with_digest *find_key(const struct authority *authority,
+                                        const uint8_t digest[DIGEST_BYTES])
 {
     if (authority->key_count == 0)
         return NULL;
@@ -180,7 +180,7 @@ static struct recognized_key *find_key(const struct authority *authority,
 static CHECKED bool recognize(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                               struct principal *out, struct error *error)
 {
-    struct recognized_key *found = find_key(authority, digest);
+    struct key_with_digest *found = find_key(authority, digest);
     int64_t now_ms = clock_utc_ms();
     struct api_key *key;
 
@@ -244,7 +244,7 @@ bool authority_check(struct authority *authority, const char *authorization, str
 /* Under the lock. */
 static bool is_valid(const struct authority *authority, const struct principal *principal)
 {
-    const struct recognized_key *found = find_key(authority, principal->key_digest);
+    const struct key_with_digest *found = find_key(authority, principal->key_digest);
     struct error ignored;
 
     return found != NULL && found->key.role >= principal->role

@@ -29,12 +29,12 @@ CHECKED bool authority_check(struct authority *authority, const char *authorizat
 /* Finds the principal of a key by its digest, even if no keys are needed; fails in the same way. */
 CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                                     struct principal *out, struct error *error);
-/* Whether a caller that authority_check let in may continue. It may not if its key was revoked, has
- * expired or has a lower role now; if it had no key and needs one now; or if the keys cannot be
- * read. Any thread: it answers from memory. */
+/* Whether a caller that authority_check let in may continue: always while no keys are needed;
+ * otherwise not if its key was revoked, has expired or has a lower role now, if it had no key, or
+ * if the keys cannot be read. Any thread: it answers from memory. */
 bool authority_still_admits(struct authority *authority, const struct principal *principal);
 /* Whether the caller's key is known to be revoked or expired, or to have a lower role; false while
- * the keys cannot be read. */
+ * no keys are needed, or the keys cannot be read. */
 bool authority_has_revoked(struct authority *authority, const struct principal *principal);
 /* False: every caller is `local`. */
 bool authority_needs_keys(const struct authority *authority);

@@ -47,7 +47,7 @@ static void refuse(const struct call_limits *limits, struct exchange *exchange, 
              "too many requests: %s may send %lld in a second (setting rate_per_principal); try "
              "again in %lld s",
              exchange->principal.name, (long long)limits->settings->rate_per_principal,
-             (long long)exchange_retry_after(exchange, wait_ms));
+             (long long)exchange_add_retry_after(exchange, wait_ms));
     if (id.length == 0) {
         exchange_refuse(exchange, 429, "%s", message);
         return;

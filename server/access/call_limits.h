@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits what one principal may use, so that a flood from one does not starve the others: requests
- * per second, calls that run or wait at once, and time of the HTTP threads. */
+ * per second, calls in progress, and time of the HTTP threads. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct settings;
 struct call_limits { /* its members are borrowed */
     const struct settings *settings;
     const struct authority *authority;
-    struct rate_limit *principals; /* calls of each principal */
+    struct rate_limit *principals; /* requests and calls of each principal */
     struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
 };
 

@@ -78,8 +78,9 @@ void acceptor_make_room(struct note *room_note)
     http_connection_make_room((struct http_loop *)room_note, false);
 }
 
-/* Closes connections to make room: at first only those of unknown clients, on this loop or, if it
- * has none to close, on the others. The next attempt then also closes those of known clients. */
+/* Closes connections of unknown clients to make room: on this loop or, if it has none to close, on
+ * the others. In the second case, the loop's next attempt also closes those of known clients,
+ * unless the loop accepts a connection before. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;

@@ -12,8 +12,8 @@ struct body_file {
     size_t size;
 };
 
-/* Creates the file in this folder. This function and the next fail with BUSY if the disk is full.
- */
+/* Creates the file in this folder. On false, out->fd is -1. This function and the next fail with
+ * BUSY if the disk is full. */
 CHECKED bool body_file_create(const char *folder, struct body_file *out, struct error *error);
 CHECKED bool body_file_add(struct body_file *file, const char *bytes, size_t size,
                            struct error *error);

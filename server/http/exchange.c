@@ -31,7 +31,7 @@ static void write_id(struct http *http, char out[REQUEST_ID_SIZE])
 
 static void hang_up(struct http_request *request)
 {
-    char *exchange = (char *)request - offsetof(struct exchange, in_work);
+    char *exchange = (char *)request - offsetof(struct exchange, request_state);
 
     exchange_hang_up((struct exchange *)(void *)exchange);
 }
@@ -55,9 +55,9 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
     exchange->keep_alive.owner = exchange;
     exchange->connection = info->socket_context;
     write_id(loop->http, exchange->id);
-    exchange->in_work.id = exchange->id;
-    exchange->in_work.hang_up = hang_up;
-    exchange->connection->request = &exchange->in_work;
+    exchange->request_state.id = exchange->id;
+    exchange->request_state.hang_up = hang_up;
+    exchange->connection->request = &exchange->request_state;
     exchange->next = loop->exchanges;
     if (loop->exchanges != NULL)
         loop->exchanges->previous = exchange;
@@ -127,16 +127,16 @@ void exchange_release(struct exchange *exchange)
 void exchange_suspend(struct exchange *exchange)
 {
     MHD_suspend_connection(exchange->mhd);
-    exchange->in_work.suspended = true;
+    exchange->request_state.suspended = true;
     if (exchange->connection->ended)
         exchange_hang_up(exchange);
 }
 
 void exchange_resume(struct exchange *exchange)
 {
-    if (!exchange->in_work.suspended)
+    if (!exchange->request_state.suspended)
         return;
-    exchange->in_work.suspended = false;
+    exchange->request_state.suspended = false;
     exchange->loop->resumed = true;
     MHD_resume_connection(exchange->mhd);
 }
@@ -157,7 +157,7 @@ void exchange_hang_up(struct exchange *exchange)
         exchange_probe(exchange);
 }
 
-/* On the loop's thread, when the worker is done. */
+/* The worker is done. On the loop's thread, or after that thread has ended. */
 static void finish_work(struct note *note)
 {
     struct exchange *exchange = (struct exchange *)note;
@@ -204,7 +204,7 @@ void exchange_submit_or_refuse(struct exchange *exchange, struct workers *worker
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-/* Requests of open routes have no principal. */
+/* A request may have no principal: its route is open, its page needs none, or it was refused. */
 bool exchange_may_continue(const struct exchange *exchange)
 {
     return exchange->principal.name[0] == '\0' || exchange->http->gate->may_continue(exchange);
@@ -269,7 +269,7 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *for
     exchange_reply(exchange, status, "application/json", &body);
 }
 
-int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms)
+int64_t exchange_add_retry_after(struct exchange *exchange, int64_t wait_ms)
 {
     int64_t seconds = (wait_ms + 999) / 1000;
     char text[24];

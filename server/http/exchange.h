@@ -31,7 +31,8 @@ struct telemetry_row;
 struct exchange_carried {
     void *owner; /* a reference to the object; NULL: there is none */
     void (*release)(void *owner);
-    void (*end)(void *owner); /* the server is stopping: sends the closing message */
+    /* the server is stopping: ends the stream, after its closing message if it has one */
+    void (*end)(void *owner);
     void (*received)(void *owner, int64_t sequence); /* the connection received this event */
 };
 
@@ -49,7 +50,7 @@ struct exchange {
     const struct route *route; /* NULL: none */
     void *context;             /* context of the route's set */
     const char *verb;          /* GET, POST, ... */
-    char *authority;           /* authority of the target; NULL: the target is no whole URI */
+    char *authority;           /* copied from the target for headers.host; NULL: not copied */
     struct ip_address client;  /* the caller's address, from the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
@@ -64,7 +65,8 @@ struct exchange {
     struct exchange_carried carried;
     bool standing;    /* a stream that lasts until one side ends it, or until the shutdown */
     int64_t received; /* the number of the newest event that carried.received was told of */
-    atomic_bool left; /* the client disconnected, or is treated as if it had */
+    /* the client disconnected, or is treated as if it had; or the request is over */
+    atomic_bool left;
 
     /* the next members are for the log and the metrics */
     const char *method, *subject; /* static: the MCP method or "batch", and the tool; "" for none */
@@ -73,24 +75,26 @@ struct exchange {
 
     /* the next members are for the loop's thread only */
     struct http_connection *connection;
-    struct http_request in_work; /* what the connection knows of this exchange */
-    struct MHD_Connection *mhd;  /* NULL once the request is over */
+    struct http_request request_state; /* what the connection knows of this exchange */
+    struct MHD_Connection *mhd;        /* NULL once the request is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
-    size_t keep_alive_read; /* bytes that the client had received at the last check */
-    unsigned stalls;        /* successive checks at which it had received nothing */
-    bool is_probed;         /* its client was probed after it stopped sending */
+    size_t keep_alive_read; /* bytes that had been read from the queue at the last check */
+    unsigned stalls;        /* successive checks at which no more had been read */
+    bool is_probed;         /* its client stopped sending, and a probe was scheduled */
     size_t body_seen;       /* bytes of the body that were read, kept or not */
     size_t read_limit;      /* the connection is closed if body_seen exceeds this */
     bool counted;           /* it counts among the requests in flight */
-    bool working;           /* a worker has it */
-    /* its principal's calls include it (server/access/call_limits.h); its worker clears this */
+    bool working;           /* its work was submitted, and is not yet known to be done */
+    /* its principal's calls include it (server/access/call_limits.h); its worker clears this, or
+     * the loop if no worker takes it */
     bool has_place;
     bool over_limit; /* it was refused because its principal has too many calls */
     void (*work)(struct exchange *exchange);
     void (*worked)(struct exchange *exchange); /* called when `work` is done; NULL: not called */
 };
 
+/* Drops a reference; the last one frees the exchange. */
 void exchange_release(struct exchange *exchange);
 
 /* Whether the caller is still allowed, in case keys changed or expired since the request was
@@ -102,21 +106,22 @@ void exchange_reply(struct exchange *exchange, unsigned status, const char *cont
                     struct text *body);
 void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* `name` is static, `value` copied. */
+/* `name` is static, `value` copied. Does nothing if there are HTTP_REPLY_HEADERS headers. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 /* Answers with the events of a new queue, which is returned, borrowed. On the loop's thread. */
 struct sse_queue *exchange_begin_stream(struct exchange *exchange);
-/* Answers with the events of a queue that a worker created; takes over its one reference. Call it
- * in `worked`. */
+/* Answers with the events of a queue that a worker created; takes over the worker's reference. Call
+ * it in `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
 void exchange_wake(void *exchange); /* the callback `wake` of that queue */
-/* Sets the object whose events the stream sends, before anything is sent; `carried` is taken over.
- */
+/* Sets the object whose events the stream sends; takes over the reference to it. Call it before
+ * anything is sent. */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
-/* Undoes exchange_begin_stream, before anything was sent. */
+/* Undoes exchange_begin_stream and exchange_carry_take, and clears `standing`. Call it before
+ * anything is sent. */
 void exchange_drop_stream(struct exchange *exchange);
-/* Calls `work` on a thread of `workers`; `work` replies, or ends the stream. BUSY: `work` is not
- * called. */
+/* Calls `work` on a thread of `workers`; `work` replies, unless the answer is a stream. BUSY:
+ * `work` is not called. */
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
@@ -125,8 +130,8 @@ CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
 void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
                                void (*work)(struct exchange *exchange));
 
-/* Sets the header Retry-After to the time in whole seconds, rounded up, and returns the seconds. */
-int64_t exchange_retry_after(struct exchange *exchange, int64_t wait_ms);
+/* Adds the header Retry-After: the time in whole seconds, rounded up. Returns the seconds. */
+int64_t exchange_add_retry_after(struct exchange *exchange, int64_t wait_ms);
 /* Answers with an error: to a browser with a page, else in the form that the server's other clients
  * know. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
@@ -136,14 +141,14 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *for
  * failures the client gets only the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
-/* A parameter of the query, or NULL; borrowed from the request. This and the next three: on the
- * loop's thread. */
+/* The value of a parameter of the query; NULL: it is absent, or has no value. Borrowed from the
+ * request. This and the next three: on the loop's thread. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
 /* Calls `each` for each parameter of the query; its `value` may be NULL. */
 void exchange_each_query(const struct exchange *exchange,
                          void (*each)(void *context, const char *name, const char *value),
                          void *context);
-/* Whether the client is connected over TLS, as only a trusted proxy can report. */
+/* Whether the request came from a trusted proxy which reports that it was reached over TLS. */
 bool exchange_is_over_tls(const struct exchange *exchange);
 /* Calls `each` for each header; no value contains a NUL. */
 void exchange_each_header(const struct exchange *exchange,

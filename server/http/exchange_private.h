@@ -30,7 +30,7 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
 void exchange_hang_up(struct exchange *exchange);
 /* Finds out soon whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* Call it once a request was served, and once its worker is done. If the exchange is now a standing
+/* Call it when a request was served, and when its worker is done. If the exchange is now a standing
  * stream, it is no longer counted among the requests in flight, and its request is freed; while the
  * server stops, the stream ends instead. */
 void exchange_update_standing(struct exchange *exchange);

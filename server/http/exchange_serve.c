@@ -50,7 +50,7 @@ static void refuse_length(struct exchange *exchange)
 }
 
 /* Checks the length that the headers state; if they state none, the bytes are counted as the body
- * arrives. *readable: the body will be read, if only to be dropped. */
+ * arrives. *readable is false if the body is too long even to be read and dropped. */
 static void check_length(struct exchange *exchange, bool *readable)
 {
     const char *stated = exchange->headers.content_length;
@@ -166,7 +166,7 @@ static bool may_serve(struct exchange *exchange)
 static void dispatch(struct exchange *exchange)
 {
     timeout_clear(&exchange->connection->deadline);
-    exchange->in_work.dispatched = exchange->counted = true;
+    exchange->request_state.dispatched = exchange->counted = true;
     atomic_fetch_add(&exchange->http->in_flight, 1);
     if (exchange->reply.status == 0 && may_serve(exchange))
         exchange->route->serve(exchange);
@@ -188,7 +188,7 @@ enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const cha
         *upload_size = 0;
         return MHD_YES;
     }
-    if (!exchange->in_work.dispatched)
+    if (!exchange->request_state.dispatched)
         dispatch(exchange);
     if (atomic_load(&exchange->left))
         return MHD_NO;
@@ -238,7 +238,8 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     log_lines_end(lines);
 }
 
-/* not an HTTP status; servers log it when the client disconnected before the answer */
+/* logged if the connection ended before the answer was complete; not an HTTP status, but what other
+ * servers log when a client disconnects */
 #define CLIENT_LEFT 499
 
 static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)

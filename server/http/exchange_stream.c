@@ -9,8 +9,7 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-/* A stream is closed after this many successive keep-alive periods in which its client reads
- * nothing. */
+/* A stream is cut after this many successive keep-alive periods in which nothing was sent. */
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
@@ -30,7 +29,8 @@ static void watch_expiry(struct exchange *exchange)
         *first_ms = at_ms;
 }
 
-/* Writing to a client that has disconnected triggers a reset, which reveals it. */
+/* Sends the next comment soon: writing to a client that has disconnected triggers a reset, which
+ * reveals that it has. */
 void exchange_probe(struct exchange *exchange)
 {
     if (exchange->is_probed)

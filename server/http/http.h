@@ -65,9 +65,9 @@ struct http {
     atomic_uint loops_started;
     int *sockets; /* the listening sockets; -1: not open, or owned by a loop */
 
-    char request_prefix[16]; /* "req_" and characters that differ at each start */
-    atomic_uint_fast64_t requests;
-    atomic_int in_flight; /* requests that are being answered, without standing streams */
+    char request_prefix[16];       /* "req_" and characters that differ at each start */
+    atomic_uint_fast64_t requests; /* how many have begun */
+    atomic_int in_flight;          /* requests that are being answered, without standing streams */
     atomic_int open_streams;
     atomic_int_fast64_t open_connections;
 };

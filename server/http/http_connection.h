@@ -17,7 +17,7 @@ struct http_reply;
 /* The state of the connection's current request. */
 struct http_request {
     const char *id;
-    bool dispatched; /* it is read, and being answered */
+    bool dispatched; /* it was read completely, and is being answered */
     bool suspended;
     /* Called when the client stops sending, or disconnects, while the request is suspended. */
     void (*hang_up)(struct http_request *request);
@@ -37,11 +37,11 @@ struct http_connection {
     bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of the dropped input */
     struct timeout deadline;
-    enum deadline_kind waits_for; /* the list in which its deadline is set */
+    enum deadline_kind waits_for; /* the kind of its deadline, while that is set */
     struct http_request *request; /* NULL: none */
     struct request_guard guard;
     bool target_is_sound; /* of the current request: request_target.h */
-    uint64_t answered;    /* requests */
+    uint64_t answered;    /* how many requests on it are over */
 };
 
 /* For acceptor.c. */
@@ -52,7 +52,8 @@ void http_connection_close(struct http_connection *connection);
  * value of the request's slot. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
-/* Sets what the connection waits for from now on, and its deadline. */
+/* Sets what the connection waits for from now on, and its deadline. If the client has stopped
+ * sending, DEADLINE_LEFT replaces each kind that waits for input. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
 /* Handles an event of epoll. */
 void http_connection_handle_event(struct http_connection *connection, uint32_t events);
@@ -61,8 +62,8 @@ void http_connection_expire(struct http_connection *connection);
 /* Call it when the connection's request is over. */
 void http_connection_end_request(struct http_connection *connection);
 /* Refuses at once, without libmicrohttpd, and gives the client time to read the answer: the
- * connection closes when the client closes it, or when its deadline has passed. No other request
- * may be in progress on it. */
+ * connection closes when the client closes it or sends much more, or when its deadline has passed.
+ * No other request may be in progress on it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
 /* Closes a connection that waits for its client, to make room for another client: one of an unknown
  * client or, if none of those may be closed and `also_known` is set, of a known client. False: none

@@ -26,7 +26,7 @@ struct http_headers {
     size_t trimmed_length;
 };
 
-/* Reads the headers. `version`: "HTTP/1.1". Free with http_headers_finish, on any thread. */
+/* `version`: such as "HTTP/1.1". Free with http_headers_finish, on any thread. */
 void http_headers_read(struct MHD_Connection *connection, const char *version,
                        struct http_headers *out);
 void http_headers_finish(struct http_headers *headers);

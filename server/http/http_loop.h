@@ -31,11 +31,13 @@ enum deadline_kind {
     /* from connecting, or the first byte of a later request, to the end of the headers */
     DEADLINE_HEADER,
     DEADLINE_IDLE, /* from an answer to the first byte of the next request */
-    /* from the headers to the end of the body; begins again with each MiB of a file */
+    /* from the headers to the end of the body, or until a connection closes that was refused before
+     * that; begins again with each MiB of a file */
     DEADLINE_BODY,
     DEADLINE_SEND, /* for the client to read the answer */
     /* from when the client stops sending to when the rest of its request arrives; also until a
-     * connection closes that was refused, or was shut down to make room */
+     * connection closes that was refused by its guard (request_guard.h), or was shut down to make
+     * room */
     DEADLINE_LEFT,
     DEADLINE_REFUSAL,    /* no time: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* until a stream needs a comment */

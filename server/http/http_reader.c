@@ -14,15 +14,15 @@
 
 #include "server/http/http_connection.h"
 
-#define DROPPED_AT_ONCE ((size_t)256 << 10)
-#define DROPPED_LIMIT ((size_t)32 << 20) /* bytes dropped of one connection */
+#define DROPPED_AT_ONCE ((size_t)256 << 10) /* bytes dropped in one call */
+#define DROPPED_LIMIT ((size_t)32 << 20)    /* bytes dropped of one connection */
 
-/* The loop of this thread: recv() has no parameter for it. */
-static _Thread_local const struct http_loop *guarded;
+/* The loop of this thread, since recv() has no parameter for it; NULL: not an HTTP thread. */
+static _Thread_local const struct http_loop *guarded_loop;
 
 void http_reader_begin(struct http_loop *loop)
 {
-    guarded = loop;
+    guarded_loop = loop;
 }
 
 static ssize_t fail(int error_number)
@@ -31,7 +31,7 @@ static ssize_t fail(int error_number)
     return -1;
 }
 
-/* Hides the end of the input: a client that ended its side after a request still waits for the
+/* Hides the end of the input: a client that ended its side after a request may still wait for the
  * answer, which libmicrohttpd would not write if it saw the end. */
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
@@ -79,7 +79,8 @@ static ssize_t read_guarded(struct http_connection *connection, char *bytes, siz
 
 ssize_t recv(int fd, void *bytes, size_t size, int flags)
 {
-    struct http_connection *connection = guarded != NULL ? http_connection_find(guarded, fd) : NULL;
+    struct http_connection *connection =
+        guarded_loop != NULL ? http_connection_find(guarded_loop, fd) : NULL;
 
     if (connection == NULL)
         return recvfrom(fd, bytes, size, flags, NULL, NULL);

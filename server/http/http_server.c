@@ -17,7 +17,7 @@
 #include "server/http/routes.h"
 #include "server/telemetry/telemetry.h"
 
-#define HTTP_THREADS_LIMIT 4
+#define DEFAULT_THREADS_LIMIT 4
 
 static unsigned count_loops(const struct settings *settings)
 {
@@ -25,14 +25,14 @@ static unsigned count_loops(const struct settings *settings)
 
     if (settings->http_threads > 0)
         return (unsigned)settings->http_threads;
-    return cores < 1 ? 1 : cores > HTTP_THREADS_LIMIT ? HTTP_THREADS_LIMIT : (unsigned)cores;
+    return cores < 1 ? 1 : cores > DEFAULT_THREADS_LIMIT ? DEFAULT_THREADS_LIMIT : (unsigned)cores;
 }
 
 /* Files that may be open besides connections: without them nothing could be stored or measured. */
 #define DESCRIPTORS_KEPT 1024
 
-/* Raises the limit of open files generously or, if the system does not allow enough of them, lowers
- * the limit of connections. */
+/* Raises the limit of open files generously, or as far as the system allows. If that leaves too few
+ * for all connections, lowers the limit of connections. */
 static void limit_connections(struct http *http)
 {
     int64_t wanted = http->settings->connections, left;
@@ -159,7 +159,7 @@ void http_server_drain(struct http *http)
     each_loop(http, http_thread_drain);
 }
 
-/* Polls: this happens once in a process's life. */
+/* Polls: this happens only when the server stops. */
 void http_server_wait(struct http *http, int64_t patience_ms)
 {
     static const struct timespec moment = { .tv_nsec = 10000000 };

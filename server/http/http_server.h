@@ -16,12 +16,14 @@ struct http_parts {
     struct telemetry *telemetry;
 };
 
-/* Reads the addresses in the settings, without opening anything. Free with http_server_destroy. */
+/* Reads the addresses in the settings, without opening anything, and raises the process's limit of
+ * open files if needed. Free with http_server_destroy. */
 CHECKED bool http_server_create(const struct http_parts *parts, struct http **out,
                                 struct error *error);
 bool http_server_is_loopback(const struct http *http);
 CHECKED bool http_server_listen(struct http *http, struct error *error); /* opens the port */
-CHECKED bool http_server_start(struct http *http, struct error *error);  /* starts the threads */
+/* Starts the threads. False: some may run, until http_server_stop. */
+CHECKED bool http_server_start(struct http *http, struct error *error);
 /* Call it when keys changed: checks again whether the callers being served are allowed. */
 void http_server_check_keys(struct http *http);
 /* Makes the threads stop listening and end standing streams. Returns at once. */

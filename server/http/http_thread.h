@@ -8,7 +8,7 @@
 struct http;
 struct http_loop;
 
-/* Takes over `listen_fd`, and serves it on a thread of its own. */
+/* Takes over `listen_fd`, and serves it on a thread of its own; on false, it is closed. */
 CHECKED bool http_thread_create(struct http *http, unsigned number, int listen_fd,
                                 struct http_loop **out, struct error *error);
 /* From any thread: makes the thread close the listening socket, end standing streams with their

@@ -67,8 +67,8 @@ static bool host_is_allowed(const struct origin_rules *rules, const char *text, 
            || is_listed(rules->allowed_hosts, text, length);
 }
 
-/* Whether an origin, which is a scheme and a host, is allowed: it is listed, or its host is an
- * allowed Host. */
+/* Whether an origin, which is a scheme and a host, is allowed: it is listed, or its scheme is http
+ * or https and its host is an allowed Host. */
 static bool origin_is_allowed(const struct origin_rules *rules, const char *origin)
 {
     const char *host = strstr(origin, "://");

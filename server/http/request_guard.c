@@ -46,7 +46,9 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
-    const char *request; /* where the current request begins; NULL: not in this input */
+    /* where the current request begins, unless its first lines were recalled; NULL: not in this
+     * input */
+    const char *request;
 };
 
 static bool is_in(char c, unsigned class)
@@ -130,7 +132,7 @@ static bool recall(struct request_guard *guard, struct input *input)
         || memcmp(input->at, guard->known.bytes, length) != 0)
         return false;
     input->at += length;
-    guard->head_bytes += guard->known.records;
+    guard->head_bytes += guard->known.record_bytes;
     guard->is_old = guard->known.is_old;
     guard->is_known = true;
     return begin(guard, PART_LINE);
@@ -144,7 +146,7 @@ static void remember(struct request_guard *guard, const struct input *input)
         return;
     memcpy(guard->known.bytes, input->request, length);
     guard->known.length = (uint16_t)length;
-    guard->known.records = guard->head_bytes - (uint32_t)length;
+    guard->known.record_bytes = guard->head_bytes - (uint32_t)length;
     guard->known.is_old = guard->is_old;
     guard->is_known = true;
 }
@@ -259,7 +261,7 @@ static bool end_value(struct request_guard *guard)
     return guard->field != FIELD_CODING || end_coding(guard);
 }
 
-/* Blanks around a value do not belong to it; blanks within it count as one. */
+/* Blanks around a value do not belong to it; a run of blanks within it counts as one. */
 static void add_value(struct request_guard *guard, const char *at, const char *end)
 {
     for (; at < end; at++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses what two readers
  * could understand as different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
- * lengths. Otherwise a request could be smuggled past a proxy inside another one. The guard checks
- * only the form, not what headers mean. */
+ * lengths. Otherwise a request could be smuggled past a proxy inside another one. The guard
+ * interprets only the headers that say where a body ends; of the others it checks the form, and
+ * how much of libmicrohttpd's memory they take. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +24,8 @@ struct request_guard {
     struct {
         char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of an earlier head */
         uint16_t length;                 /* 0: none */
-        uint32_t records; /* bytes of libmicrohttpd's memory for the lines, besides their text */
+        /* bytes of libmicrohttpd's memory for the lines, besides their text */
+        uint32_t record_bytes;
         bool is_old;
     } known;
 
@@ -34,10 +36,11 @@ struct request_guard {
     bool is_old;   /* of HTTP/1.0 */
     bool is_known; /* its first lines are those in `known` */
     bool has_length, has_coding, in_trailer, had_blank;
-    uint16_t length; /* bytes of the current part, if it counts them; target: 1 if not empty */
+    /* bytes read of the current version, chunk size or extension; of a target: 1 if any */
+    uint16_t length;
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */
-    uint32_t head_bytes; /* bytes that the head takes in libmicrohttpd's memory */
+    uint32_t head_bytes; /* what head and trailer take in libmicrohttpd's memory */
     uint64_t body_left;  /* bytes left of the body, or of the chunk */
 };
 

@@ -29,7 +29,7 @@ static bool path_is(const struct route *route, const char *path)
     return route_pattern_matches(route->path, path, &ignored);
 }
 
-/* Probes and pages also answer HEAD; MCP does not. */
+/* Open routes and pages also answer HEAD; the others, such as MCP, do not. */
 static bool answers_head(const struct route *route)
 {
     return (route->open || route->admit != NULL) && strcmp(route->verb, "GET") == 0;

@@ -13,16 +13,15 @@ struct telemetry_row;
 struct route {
     const char *verb;
     const char *path; /* may contain places: route_pattern.h */
-    bool open;        /* no check of Host, Origin and key, for probes */
+    bool open;        /* for probes: any Host and Origin, without a key */
     bool quiet;       /* no log line */
     bool limited;     /* its requests count towards their principal's limits */
     void (*serve)(struct exchange *exchange);
     /* The lowest role, checked before the body is read; ROLE_NONE: none is needed. */
     enum role role;
-    /* For pages: finds the principal instead of the gate, by its own rules; false: the request was
-     * answered. No page of another origin may read the answer, whatever the settings allow. NULL:
-     * the gate.
-     */
+    /* For pages: finds the principal by its own rules, which replace the gate's; false: the request
+     * was answered. No page of another origin may read the answer, whatever the settings allow.
+     * NULL: the gate finds the principal. */
     bool (*admit)(struct exchange *exchange, const char *path);
     /* Receives the body piece by piece, on the loop's thread, until it replies. NULL: the whole
      * body is in exchange->body. */
@@ -41,6 +40,7 @@ struct route_set {
  * the message names the first row that fails. */
 CHECKED bool routes_check(const struct route *table, struct error *error);
 
-/* Finds the route of a request whose headers were read, and checks Host, Origin and the caller. If
- * the request is refused, or is a preflight of CORS, its reply is set. */
+/* Finds the route of a request whose headers were read, and checks target and headers and, unless
+ * the route is open, Host, Origin and the caller. If the request is refused, or is a preflight of
+ * CORS, its reply is set. */
 void routes_admit(struct exchange *exchange, const char *target);

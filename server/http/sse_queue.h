@@ -10,21 +10,21 @@
 struct http_loop;
 struct sse_queue;
 
-/* Room for the stored part of a stream, when it is sent again at once, and as much again for events
- * that are added meanwhile. */
+/* Room for all stored events of a stream (EVENTS_PER_STREAM in store/ledger/events.h), when they
+ * are sent again, and for as many that are added meanwhile. */
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
-/* `wake(owner)` is called on the loop's thread after an event or a comment was put, or the queue
- * ended, until sse_queue_close. Starts with one reference. */
+/* Until sse_queue_close, `wake(owner)` is called on the loop's thread after events or comments were
+ * put or refused, or the queue ended. The queue starts with one reference. */
 struct sse_queue *sse_queue_create(struct http_loop *loop, void (*wake)(void *owner), void *owner);
 struct sse_queue *sse_queue_retain(struct sse_queue *sse_queue);
 void sse_queue_release(struct sse_queue *sse_queue); /* NULL is fine */
 
 /* Puts an event: the complete lines `head` (or ""), then one JSON message as its data. `sequence`:
- * the event's number in its stream, ascending; 0: it has none. False if the client disconnected, or
- * the queue ended or is full. A full queue drops its events and becomes SSE_QUEUE_CUT, since a
- * client that lost an event must not believe that it received all. */
+ * the event's number in its stream, ascending; 0: it has none. False if the queue was closed, has
+ * ended, or is full. A full queue drops its events and stays SSE_QUEUE_CUT, since a client that
+ * lost an event must not believe that it received all. */
 bool sse_queue_put(struct sse_queue *sse_queue, int64_t sequence, const char *head,
                    const char *json, size_t length);
 /* Whether fewer than SSE_QUEUE_FRAMES_LIMIT / 2 events wait. Optional events, such as progress, are
@@ -54,7 +54,7 @@ enum sse_queue_state sse_queue_read(struct sse_queue *sse_queue, char *out, size
                                     size_t *length);
 /* Bytes read so far: if this does not grow although events wait, the client does not read. */
 size_t sse_queue_bytes_read(struct sse_queue *sse_queue);
-void sse_queue_close(struct sse_queue *sse_queue); /* the connection is over */
+void sse_queue_close(struct sse_queue *sse_queue); /* nobody reads it any more: drops what waits */
 
 /* The number of the newest event that was read completely; 0: there is none. Any thread. */
 int64_t sse_queue_sequence(struct sse_queue *sse_queue);

@@ -34,7 +34,7 @@ bool client_log_read(struct rpc *rpc)
 {
     const json_t *level = json_object_get(rpc_meta(rpc), MCP_META_LOG_LEVEL);
 
-    rpc->logs = level != NULL;
+    rpc->wants_logs = level != NULL;
     return level == NULL || find(level, &rpc->log_level)
            || rpc_fail(rpc, RPC_INVALID_PARAMS, 400,
                        "params._meta[\"" MCP_META_LOG_LEVEL "\"] must be one of " ALL_NAMES);
@@ -64,7 +64,7 @@ static bool is_wanted(const struct rpc *rpc, enum severity severity)
     if (stream == NULL || atomic_load(&rpc->call.cancelled))
         return false;
     if (rpc->era == ERA_MODERN)
-        return rpc->logs && severity >= rpc->log_level && stream_has_room(stream);
+        return rpc->wants_logs && severity >= rpc->log_level && stream_has_room(stream);
     return (int)severity >= (rpc->session != NULL ? atomic_load(&rpc->session->log_level)
                                                   : (int)SESSION_LOG_LEVEL)
            && stream_has_room(stream);

@@ -32,7 +32,7 @@ struct client_request {
     char quoted[ID_SIZE + 2]; /* as JSON text */
 };
 
-/* All questions that a call asks at once. */
+/* All questions that a call asks together. */
 struct inquiry {
     struct rpc *rpc;
     const struct question *questions;

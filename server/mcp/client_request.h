@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the client of a call. With sessions, this sends requests on the call's stream and waits for
- * the answers; in 2026-07-28, it ends the call with an answer that has the questions
- * (multi_round.h). */
+ * the answers; in 2026-07-28, it takes the answers from the call's request or, if one is missing,
+ * ends the call with an answer that has the questions (multi_round.h). */
 #pragma once
 
 #include "handlers/tool.h"

@@ -105,8 +105,8 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
 }
 
 /* Answers a request that was not begun, because its key became invalid or the server stops: the
- * client may call again with another key, or later. Nobody reads the answer if the client has
- * disconnected. */
+ * client may call again with another key, or later. A client that disconnected is a third reason:
+ * then nobody reads the answer. */
 static void fail_unbegun(struct rpc *rpc)
 {
     struct error error;
@@ -148,7 +148,8 @@ static void reply_batch(struct exchange *exchange, struct post *post)
     reply_json(exchange, 200, &json);
 }
 
-/* An error with an HTTP status of its own uses it, as long as nothing was sent. */
+/* An error with an HTTP status of its own uses it, as long as nothing was sent: then this closes
+ * the queue of the stream. */
 static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
 {
     return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
@@ -252,7 +253,7 @@ static bool wants_stream(const struct exchange *exchange, const struct post *pos
         return false;
     return first->method->standing
            || (first->method == method_find("tools/call", first->era)
-               && (first->progress_token != NULL || first->logs
+               && (first->progress_token != NULL || first->wants_logs
                    || first->placement == PLACE_WAITING));
 }
 

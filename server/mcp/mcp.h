@@ -8,11 +8,11 @@
 
 struct exchange;
 
-void mcp_get(struct exchange *exchange);    /* a session's standing stream */
+void mcp_get(struct exchange *exchange); /* a session's standing stream, or the rest of a call's */
 void mcp_delete(struct exchange *exchange); /* ends a session */
 
-/* Checks whether the era accepts the message, by its headers and envelope, and finds session,
- * version and method. False: rpc_fail was called. */
+/* Checks whether the era accepts the message, by its headers and envelope, and finds its session,
+ * version and method, as far as it has them. False: rpc_fail was called. */
 bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
@@ -25,7 +25,8 @@ void mcp_streams_end(struct rpc *rpc);
 /* For GET and DELETE: the session that the header names, with a reference; NULL: the request was
  * refused. */
 struct session *mcp_legacy_session(struct exchange *exchange);
-/* Refuses GET and DELETE of 2026-07-28, which has neither. True: the request was refused. */
+/* Refuses GET and DELETE of 2026-07-28 and later, which have neither. True: the request was
+ * refused. */
 bool mcp_legacy_refuse_modern(struct exchange *exchange);
 
 /* The legacy revision of that name; NULL: it is not supported. `initialize` then offers

@@ -11,7 +11,7 @@ struct telemetry_row;
 struct tool;
 
 /* Completes a struct whose borrowed members are set; `instructions` is copied. Free with
- * mcp_setup_finish. */
+ * mcp_setup_finish, also after a failure. */
 CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
                        const char *instructions, struct error *error);
 void mcp_setup_finish(struct mcp_server *server); /* works on a zeroed struct, too */

@@ -78,13 +78,14 @@ void mcp_streams_end(struct rpc *rpc)
 
 /* ---- Resuming ---- */
 
-/* Larger than any real sequence number, with room for later ones. */
+/* The largest sequence number that an event's id may have: no stream gets there, and numbering can
+ * still continue after it. */
 #define SEQUENCE_LIMIT (INT64_C(1) << 53)
 
 /* A GET that needs the store: a worker resumes the stream, the loop's thread begins the answer. */
 struct stream_request {
     struct session *session; /* a reference */
-    char stream[STREAM_ID_SIZE];
+    char stream_id[STREAM_ID_SIZE];
     int64_t after; /* the number of the last event that the client has */
     struct sse_queue *sse_queue;
     bool resumed;
@@ -101,7 +102,7 @@ static void stream_request_free(void *context)
 
 static bool is_standing(const struct stream_request *stream_request)
 {
-    return strcmp(stream_request->stream, SESSION_STANDING) == 0;
+    return strcmp(stream_request->stream_id, SESSION_STANDING) == 0;
 }
 
 /* Reads the id of an event: "<stream>_<sequence>". */
@@ -109,10 +110,10 @@ static bool read_event_id(const char *id, struct stream_request *out)
 {
     size_t length = strspn(id, "0123456789abcdef");
 
-    if (length == 0 || length >= sizeof out->stream || id[length] != '_'
+    if (length == 0 || length >= sizeof out->stream_id || id[length] != '_'
         || !text_to_integer(id + length + 1, 0, SEQUENCE_LIMIT, &out->after))
         return false;
-    memcpy(out->stream, id, length);
+    memcpy(out->stream_id, id, length);
     return true;
 }
 
@@ -132,8 +133,8 @@ static void answer_lost(struct store *store, struct stream *stream,
              job[0] != '\0' ? "job " : "job_list and audit_list", job);
     rpc_write(&rpc, &json);
     stream_push(stream, text_string(&json), json.length);
-    if (!event_call_end(store, stream_request->session->id, stream_request->stream, clock_utc_ms(),
-                        &error))
+    if (!event_call_end(store, stream_request->session->id, stream_request->stream_id,
+                        clock_utc_ms(), &error))
         log_warning("the lost call %s is not marked as answered: %s", call->request_id,
                     error.message);
 }
@@ -147,8 +148,8 @@ static CHECKED bool resume(struct stream *stream, struct stream_request *stream_
            && stream_resume(stream, stream_request->after, stream_request->sse_queue, error);
 }
 
-/* Resumes the stream of a call that is no longer running: its events are in the store, or the call
- * was lost. */
+/* Resumes the stream of a call that is no longer running, from the store. A call whose end is not
+ * stored counts as lost. */
 static CHECKED bool revive(struct store *store, struct stream_request *stream_request,
                            const struct event_call *call, struct error *error)
 {
@@ -158,8 +159,8 @@ static CHECKED bool revive(struct store *store, struct stream_request *stream_re
     bool resumed;
 
     if (call->ended_ms == 0 && last < stream_request->after)
-        last = stream_request->after; /* the last event sent may have been lost too */
-    stream_keep(stream, store, session, stream_request->stream, last);
+        last = stream_request->after; /* the newest events that were sent are not stored */
+    stream_keep(stream, store, session, stream_request->stream_id, last);
     if (call->ended_ms == 0)
         answer_lost(store, stream, stream_request, call);
     stream_end(stream);
@@ -171,7 +172,8 @@ static CHECKED bool revive(struct store *store, struct stream_request *stream_re
 static CHECKED bool resume_call(struct store *store, struct stream_request *stream_request,
                                 struct error *error)
 {
-    struct stream *running = session_find_stream(stream_request->session, stream_request->stream);
+    struct stream *running =
+        session_find_stream(stream_request->session, stream_request->stream_id);
     struct event_call call = { 0 };
     bool found, resumed;
 
@@ -180,8 +182,8 @@ static CHECKED bool resume_call(struct store *store, struct stream_request *stre
         stream_release(running);
         return resumed;
     }
-    if (!event_call_find(store, stream_request->session->id, stream_request->stream, &call, &found,
-                         error))
+    if (!event_call_find(store, stream_request->session->id, stream_request->stream_id, &call,
+                         &found, error))
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND, "there is no such event in this session");
@@ -293,7 +295,7 @@ static bool begin_standing(struct exchange *exchange, struct session *session, i
 static void serve_get(struct exchange *exchange, struct session *session)
 {
     const char *last = exchange->headers.last_event;
-    struct stream_request stream_request = { .session = session, .stream = SESSION_STANDING };
+    struct stream_request stream_request = { .session = session, .stream_id = SESSION_STANDING };
 
     if (last != NULL && last[0] != '\0') {
         if (session_keeps_streams(session) && read_event_id(last, &stream_request))

@@ -14,7 +14,7 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
-#define CLIENT_CAPABILITIES_MAX 4096
+#define CLIENT_CAPABILITIES_BYTES_MAX 4096
 #define SERVER_CAPABILITIES                                                                        \
     "\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,\"listChanged\":true},"    \
     "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}"
@@ -46,9 +46,9 @@ bool method_initialize_run(struct rpc *rpc)
                         "params.protocolVersion is missing, or not a string");
     rpc_client_name(json_object_get(rpc->params, "clientInfo"), rpc->client, sizeof rpc->client);
     stored = json_is_object(capabilities) ? json_write(capabilities) : memory_copy_text("{}");
-    if (strlen(stored) > CLIENT_CAPABILITIES_MAX)
+    if (strlen(stored) > CLIENT_CAPABILITIES_BYTES_MAX)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200, "params.capabilities is longer than %d bytes",
-                        CLIENT_CAPABILITIES_MAX);
+                        CLIENT_CAPABILITIES_BYTES_MAX);
     if (!session_begin(rpc->server->sessions, rpc->exchange->principal.name, version, rpc->client,
                        stored, &rpc->session, &error))
         return rpc_fail_fault(rpc, "session", &error);

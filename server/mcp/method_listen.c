@@ -34,7 +34,8 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Keeps the requested lists, and the URIs of resources that exist now. */
+/* Keeps the requested lists and, of the first SUBSCRIPTIONS_LIMIT URIs, those of resources that
+ * exist now. */
 static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *uris = json_object_get(requested, "resourceSubscriptions");
@@ -53,7 +54,7 @@ static void read_requested(const struct rpc *rpc, const json_t *requested, struc
     }
 }
 
-/* Keeps the ids of tasks that exist. */
+/* Keeps, of the first SUBSCRIPTIONS_LIMIT ids of tasks, those of tasks that exist. */
 static void read_tasks(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *ids = json_object_get(requested, "taskIds");

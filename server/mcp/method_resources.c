@@ -80,7 +80,7 @@ static const char *uri_of(struct rpc *rpc)
     return uri;
 }
 
-static void add_uri(struct rpc *rpc, const char *uri)
+static void add_uri_to_error(struct rpc *rpc, const char *uri)
 {
     rpc->error_data =
         json_pack("{s:o}", "uri", answer_json_foreign(uri, strlen(uri), URI_ECHO_BYTES));
@@ -91,7 +91,7 @@ static bool fail(struct rpc *rpc, const char *uri, const struct error *error)
     rpc_fail_with(rpc, error);
     if (error->kind == ERROR_NOT_FOUND && rpc->era == ERA_LEGACY)
         rpc->error_code = RPC_RESOURCE_NOT_FOUND;
-    add_uri(rpc, uri);
+    add_uri_to_error(rpc, uri);
     return false;
 }
 
@@ -136,10 +136,10 @@ static bool check_size(struct rpc *rpc, const char *uri)
 
     if (rpc->result.length <= (size_t)limit)
         return true;
-    add_uri(rpc, uri);
+    add_uri_to_error(rpc, uri);
     return rpc_fail(rpc, RPC_INTERNAL, 200,
-                    "the resource has %zu bytes, more than the setting answer_limit_bytes allows "
-                    "(%lld): ask the tools for the part you need",
+                    "the answer with the resource has %zu bytes, more than the setting "
+                    "answer_limit_bytes allows (%lld): ask the tools for the part you need",
                     rpc->result.length, (long long)limit);
 }
 

@@ -169,7 +169,7 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
-#define RESULT_SIZE 192 /* bytes of most results, in addition to their text and structure */
+#define ENVELOPE_SIZE 192 /* bytes of most results besides their text and structured content */
 
 /* The revision that added resource_link: clients of earlier ones might refuse an answer
  * that contains it. */
@@ -202,7 +202,7 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
 {
     struct text *out = &rpc->result;
 
-    text_reserve(out, 2 * answer->text.length + RESULT_SIZE);
+    text_reserve(out, 2 * answer->text.length + ENVELOPE_SIZE);
     text_add(out, "\"content\":");
     if (answer->content != NULL)
         json_add(out, answer->content);
@@ -227,8 +227,8 @@ void method_tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(mcp_setup_tool_row(rpc->server, rpc->tool));
 }
 
-/* Replaces an answer that is too long by an error: the agent can then ask for less, whereas some
- * clients would fail on the long answer. */
+/* If the answer is too long, an error takes its place: the agent can then ask for less, whereas
+ * some clients would fail on the long answer. */
 static void check_size(struct rpc *rpc)
 {
     int64_t limit = rpc->server->settings->answer_limit_bytes;
@@ -253,7 +253,7 @@ static void close_stream(struct call *call)
 }
 
 /* Whether other calls wait for a thread of the waiting workers. */
-static bool is_wanted(void *host)
+static bool thread_is_wanted(void *host)
 {
     const struct rpc *rpc = host;
 
@@ -275,7 +275,7 @@ struct call method_make_call(struct rpc *rpc)
         .host = rpc,
         .progress = send_progress,
         .is_followed = rpc->progress_token != NULL && rpc->stream != NULL,
-        .is_wanted = is_wanted,
+        .thread_is_wanted = thread_is_wanted,
         .cancelled = rpc_is_cancelled,
         .ask = client_request_ask,
         .close_stream = close_stream,
@@ -306,7 +306,7 @@ bool method_tools_call_run(struct rpc *rpc)
         check_size(rpc);
         multi_round_store_answer(rpc, &call.change);
         if (rpc->tool->changes_resources)
-            notifier_tool_changed(rpc->server->notifier, answer.changed);
+            notifier_changed_by_tool(rpc->server->notifier, answer.changed);
     } else if (!multi_round_answer(rpc, &error)
                && (call.change.written || !multi_round_repeat(rpc))) {
         method_tools_write_error(rpc, &error);

@@ -50,6 +50,6 @@ bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
  * a task, the type of the result is "task" again. */
 void method_tasks_repeat(struct rpc *rpc, const char *stored);
 
-/* The list's description of each tool, made once at start: a text for each; the caller frees them
- * with text_finish, and the array. */
+/* What tools/list says of each tool of the table, made once at start: a text for each; the caller
+ * frees them with text_finish, and the array. */
 struct text *method_tools_describe(const struct tool *const *table);

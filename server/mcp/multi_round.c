@@ -17,7 +17,7 @@
 #include "server/mcp/request_state.h"
 #include "store/ledger/request_nonces.h"
 
-#define RESULT_STORED_MAX (64 * 1024)
+#define RESULT_STORED_BYTES_MAX (64 * 1024)
 #define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
 
 struct multi_round {
@@ -70,9 +70,9 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Keeps the answers. The client of a request without a state was not asked anything yet: its
- * answers are ignored if the tool changes something, so that nobody consents before the question
- * is asked. */
+/* Keeps the answers, except to questions that the state already answers. The client of a request
+ * without a state was not asked anything yet: its answers are ignored if the tool changes
+ * something, so that nobody consents before the question is asked. */
 static bool read_responses(struct rpc *rpc, json_t *responses)
 {
     bool accepted = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
@@ -148,6 +148,7 @@ static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *q
                      "this needs a client that declares the capabilities %.200s", shown);
 }
 
+/* Adds the question to the open ones. Always fails, with INPUT_REQUIRED. */
 static CHECKED bool add_question(struct multi_round *multi_round, const struct question *question,
                                  struct error *error)
 {
@@ -297,7 +298,7 @@ void multi_round_store_answer(struct rpc *rpc, const struct change *change)
 {
     struct error error;
 
-    if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_STORED_MAX)
+    if (change->nonce == NULL || !change->written || rpc->result.length > RESULT_STORED_BYTES_MAX)
         return;
     if (!request_nonce_answer(rpc->server->services->store, change->nonce,
                               text_string(&rpc->result), &error))

@@ -145,8 +145,8 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
-/* An argument that is not text, a number or a boolean counts as missing here: to refuse it is the
- * tool's task. */
+/* An argument that is not text, a number or a boolean counts as missing here: to refuse it is left
+ * to the tool. */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
     const json_t *value = argument(header, rpc);

@@ -11,13 +11,13 @@
 
 #define SERVER_STOPPING "the server is stopping: try again in a moment"
 
-#define SERVER_NAME                                                                                \
+#define SERVER_COMMON_MEMBERS                                                                      \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
-#define SERVER_INFO "{" SERVER_NAME "}"
+#define SERVER_INFO "{" SERVER_COMMON_MEMBERS "}"
 /* The description in full, which initialize (since 2025-11-25) and server/discover send. The icon
  * is an SVG of a curve on a screen. */
 #define SERVER_DETAILS                                                                             \
-    "{" SERVER_NAME                                                                                \
+    "{" SERVER_COMMON_MEMBERS                                                                      \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \
     "models, and explains the measurements.\",\"icons\":[{\"mimeType\":\"image/svg+xml\","         \
     "\"sizes\":[\"any\"],\"src\":\"data:image/svg+xml;base64,"                                     \

@@ -77,7 +77,7 @@ struct rpc {
     char *id;                /* the message's id, as JSON text; NULL: it has none or a bad one */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
     double progress;         /* the last progress that was sent; -1: none yet */
-    bool logs;               /* 2026-07-28: the client wants log messages */
+    bool wants_logs;         /* 2026-07-28: the client wants log messages */
     enum severity log_level; /* the lowest severity that it wants */
     char base_url[PUBLIC_URL_SIZE]; /* the pages' address for the client; "": not known */
     char client[128];               /* "name/version", for the audit log */
@@ -95,10 +95,10 @@ struct rpc {
     json_t *error_data; /* NULL: none */
 };
 
-/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, which is zero except for server,
- * exchange and era. */
+/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, of which only server, exchange
+ * and era may be set before. */
 void rpc_read(struct rpc *rpc, const json_t *message);
-void rpc_finish(struct rpc *rpc);
+void rpc_finish(struct rpc *rpc); /* frees all that `rpc` owns, except multi_round */
 
 /* Makes the answer an error; returns false. */
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
@@ -113,9 +113,9 @@ void rpc_write(const struct rpc *rpc, struct text *out);
  * NULL or "": none. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Whether the work should stop, or not begin: after notifications/cancelled, when the server stops,
- * and when the caller's key is no longer valid; in the modern era also when the client has
- * disconnected. `rpc` is a struct rpc. Any thread. */
+/* Whether the work should stop, or not begin: after notifications/cancelled, when the session has
+ * ended, when the server stops, and when the caller's key is no longer valid; in the modern era
+ * also when the client has disconnected. `rpc` is a struct rpc. Any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL: there is none */
 /* A content block of type resource_link, for an HTML page or file. New reference. */
@@ -123,6 +123,6 @@ json_t *rpc_link_block(const char *name, const char *uri);
 /* An id or a progress token as JSON text (heap); NULL: it is neither an integer nor a string
  * of at most RPC_ID_LIMIT bytes. */
 char *rpc_token(const json_t *token);
-/* Writes the name and version of an Implementation object as "name/version", shortened if they are
- * long: only "name" if the version is missing, "" if both are. */
+/* Writes the name and version of an Implementation object as "name/version", each shortened if it
+ * is long: "name" if the version is missing, "/version" if the name is, "" if both are. */
 void rpc_client_name(const json_t *info, char *out, size_t size);

@@ -180,6 +180,7 @@ static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *
     }
 }
 
+/* Always fails: says why there is no answer. */
 static CHECKED bool explain(struct rpc *rpc, const struct page_question *question,
                             struct error *error)
 {

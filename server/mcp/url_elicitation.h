@@ -13,9 +13,10 @@ bool url_elicitation_is_needed(const struct rpc *rpc);
 /* Asks a client in the way of its era; promises the same as call->ask. */
 CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
                                           size_t count, json_t **answers, struct error *error);
-/* For every form, asks the client to open the form's page, and waits until the user has filled it
- * in: *answers are the same as if the client had shown the form. Other questions are sent to the
- * client unchanged. */
+/* For every form, asks the client to open the form's page and, if the user agrees to that, waits
+ * for the page's answer: *answers are the same as if the client had shown the form. Other questions
+ * are sent to the client unchanged. Fails as `ask` does, and also with TIMEOUT or CANCELLED if the
+ * wait ends without an answer. */
 CHECKED bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,
                                  const struct question *questions, size_t count, json_t **answers,
                                  struct error *error);

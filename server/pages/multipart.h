@@ -10,7 +10,7 @@
  * fits into `out`. */
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_SIZE]);
 /* Reads the fields. The value of a field with a file is the file's name, and *file its content,
- * borrowed from `bytes` (NULL: none, or it is empty). A part without a name is skipped; reading
- * ends at a malformed part. */
+ * borrowed from `bytes` (NULL: none, or it is empty); of several files, that of the last. A part
+ * without a name is skipped; reading ends at a malformed part. */
 void multipart_read(struct form *form, const char *boundary, const char *bytes, size_t length,
                     const char **file, size_t *file_bytes);

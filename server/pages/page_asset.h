@@ -8,5 +8,6 @@
 
 struct exchange;
 
+/* The functions of the route. False: the request was refused. */
 bool page_asset_admit(struct exchange *exchange, const char *path);
 void page_asset_serve(struct exchange *exchange);

@@ -20,8 +20,8 @@ struct page_body {
     size_t file_bytes;
 };
 
-/* Receives a piece of a body that may contain a file; on the loop's thread. False: it was refused.
- */
+/* Receives a piece of a body that may contain a file; on the loop's thread. False: the
+ * request was refused. */
 bool page_body_add(struct page_body *body, struct exchange *exchange, struct page_server *server,
                    const char *bytes, size_t size);
 /* Reads the form from the stored body or, if nothing was stored, from the body `in_memory`. */

@@ -25,7 +25,7 @@ static CHECKED bool watch(const struct page_server *server, struct exchange *exc
            && sign_in_check(server->sign_ins, page->caller.session, &ignored, error);
 }
 
-/* A comment is sent at once, so that the headers go out. */
+/* The stream begins with an SSE comment, so that its headers go out immediately. */
 void page_events_serve(struct exchange *exchange)
 {
     const struct page_server *server = page_exchange_server(exchange);

@@ -44,7 +44,7 @@ static void page_exchange_finish(void *request)
 
 /* ---- On the loop's thread ---- */
 
-static void keep_path(struct exchange *exchange, const char *path)
+static void keep_request(struct exchange *exchange, const char *path)
 {
     struct page_exchange *page = memory_zeroed(1, sizeof *page);
     struct route_places places;
@@ -144,7 +144,7 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
 {
     struct page_caller *caller;
 
-    keep_path(exchange, path);
+    keep_request(exchange, path);
     caller = &page_exchange_of(exchange)->caller;
     page_caller_read(exchange, caller);
     if (strcmp(exchange->route->verb, "GET") != 0 && !page_caller_check_origin(exchange, caller))
@@ -153,7 +153,7 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
 }
 
 /* Copies the boundary, since the header belongs to the connection. */
-void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size)
+void page_exchange_receive(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct page_body *body = &page_exchange_of(exchange)->body;
 
@@ -176,7 +176,7 @@ static bool is_cancelled(void *host)
 
 static void report_change(void *host, const char *deployment)
 {
-    notifier_tool_changed(page_exchange_server(host)->notifier, deployment);
+    notifier_changed_by_tool(page_exchange_server(host)->notifier, deployment);
 }
 
 bool page_exchange_read_form(struct exchange *exchange)
@@ -198,7 +198,7 @@ bool page_exchange_read_form(struct exchange *exchange)
         return true;
     exchange_refuse(exchange, 403,
                     "this form is not from a page that you have open now: go back, load the page "
-                    "again, and repeat it");
+                    "again, and send its form again");
     return false;
 }
 

@@ -12,20 +12,21 @@ struct exchange;
 /* The struct at exchange->request. */
 struct page_exchange {
     char *path;
-    char *known; /* If-None-Match: what the browser has; NULL: nothing */
-    struct form places, query, form;
+    char *known;        /* If-None-Match: what the browser has; NULL: nothing */
+    struct form places; /* the path's parameters */
+    struct form query, form;
     struct page_caller caller;
     struct page_body body;
-    bool is_signed_in; /* with the cookie of its session */
+    bool is_signed_in; /* by a cookie; false: it sent a key, is `local`, or is not known */
     char token[DIGEST_TEXT_SIZE];
 };
 
 /* The functions of the routes. */
 bool page_exchange_admit(struct exchange *exchange, const char *path);
-void page_exchange_take(struct exchange *exchange, const char *bytes, size_t size);
+void page_exchange_receive(struct exchange *exchange, const char *bytes, size_t size);
 void page_exchange_serve(struct exchange *exchange);
 
-/* For routes that are not rows of pages[]. */
+/* For the other files of this folder. */
 struct page_exchange *page_exchange_of(const struct exchange *exchange);
 const struct page_server *page_exchange_server(const struct exchange *exchange);
 /* Reads the query, for page_exchange_request. On the loop's thread. */
@@ -33,7 +34,7 @@ void page_exchange_read_query(struct exchange *exchange);
 /* Reads the form. False: it cannot be read, or it lacks the token of this browser's forms; the
  * request was refused. */
 bool page_exchange_read_form(struct exchange *exchange);
-/* The request in the form that the functions of pages take; it borrows from the exchange. */
+/* The request as the functions of pages get it; it borrows from the exchange. */
 struct page_request page_exchange_request(struct exchange *exchange);
 /* Call it before the page's HTML is written: binds its forms to a cookie, a new one if the browser
  * has none. */

@@ -46,7 +46,7 @@ static struct route route_of(const struct page *page)
         .role = page->role,
         .admit = page_exchange_admit,
         .serve = page_exchange_serve,
-        .take = page->takes_file ? page_exchange_take : NULL,
+        .take = page->takes_file ? page_exchange_receive : NULL,
         .body_limit = page->takes_file ? PAGE_BODY_FILE_MAX : 0,
     };
 }

@@ -104,7 +104,7 @@ static bool check_rate(struct exchange *exchange)
         return true;
     gate_count_refused_login(exchange, "too many attempts to sign in");
     exchange_refuse(exchange, 429, "too many attempts to sign in from %s: try again in %lld s",
-                    address, (long long)exchange_retry_after(exchange, wait_ms));
+                    address, (long long)exchange_add_retry_after(exchange, wait_ms));
     return false;
 }
 

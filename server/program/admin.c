@@ -304,18 +304,19 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* A command after which no admin has a valid key gets a warning, but is not refused: it must be
- * possible to revoke a lost key, and the administrator of the machine can create a new one. */
+/* A command after which no admin has a valid key any more gets a warning, but is not refused: it
+ * must be possible to revoke a lost key, and the administrator of the machine can create a new one.
+ */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
     const struct command *command = find_command(request, error);
-    bool before, after;
+    bool had_admin, has_admin;
 
-    if (command == NULL || !any_admin(access->store, &before, error)
+    if (command == NULL || !any_admin(access->store, &had_admin, error)
         || !command->execute(access, request, reply, error))
         return false;
-    if (any_admin(access->store, &after, error) && before && !after)
+    if (any_admin(access->store, &has_admin, error) && had_admin && !has_admin)
         json_object_set_new(*reply, "warning",
                             json_string("no admin has a valid key any more: create one with "
                                         "`opsbrain key add NAME --role admin`"));
@@ -330,7 +331,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* The value that a server in the same environment would use; "": it is not set. */
+/* The value that a server would take from this environment; "": it is not set. */
 static const char *setting_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -366,7 +367,7 @@ struct dialogue {
 };
 
 /* Handles a reply; *more: `request` is now the next one. */
-static void handle_reply(const struct dialogue *dialogue, json_t *reply, bool *more)
+static void reply_take(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
     if (dialogue->next == NULL)
@@ -386,7 +387,7 @@ static CHECKED bool ask(const struct dialogue *dialogue, bool *running, struct e
             return false;
         if (!*running)
             return true;
-        handle_reply(dialogue, reply, &more);
+        reply_take(dialogue, reply, &more);
     }
     return true;
 }
@@ -402,7 +403,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
 
         if (!admin_execute(access, dialogue->request, &reply, error))
             return false;
-        handle_reply(dialogue, reply, &more);
+        reply_take(dialogue, reply, &more);
     }
     return true;
 }

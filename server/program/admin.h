@@ -16,7 +16,7 @@ struct authority;
 /* The member "command" of a request, and its other members:
  *     key_add           name, role, label, digest (hex), expires_ms
  *     key_list
- *     key_revoke        name
+ *     key_revoke        name (of a principal, or a key's id)
  *     principal_list
  *     principal_role    name, role
  *     secret_bind       name, origin
@@ -40,17 +40,17 @@ CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Sends the request to the server that has the folder open, and waits for its reply for at most the
- * seconds in the request's member "patience_s" (5 without it). *running false: no server
- * accepted the connection, and nothing was sent. */
+/* Sends the request to the server that has the folder open, and waits for its reply: for each part
+ * of it, at most the seconds in the request's member "patience_s" (5 without it). *running false:
+ * no server accepted the connection, and nothing was sent. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
 /* Sends the request to the server or, if there is none, carries it out here, with this folder of
  * secrets. Without PostgreSQL, only key_add creates a missing database. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
-/* The same for a command of several requests: next() receives each reply and makes the next
- * request; it returns false after the last one. */
+/* The same, without a folder of secrets, for a command of several requests: next() gets each reply
+ * and changes `request` into the next one; it returns false after the last reply. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);

@@ -82,7 +82,7 @@ static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
         ssize_t part = recv(fd, buffer, sizeof buffer, 0);
 
         if (part <= 0)
-            return error_set(error, ERROR_TIMEOUT, "admin.sock: no complete line arrived in time");
+            return error_set(error, ERROR_TIMEOUT, "admin.sock: no complete line arrived");
         text_add_bytes(&line, buffer, (size_t)part);
         if (buffer[part - 1] == '\n')
             return json_parse(text_string(&line), line.length, out, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives the store the keys of the audit log, and writes the rows about the process itself: its
- * start, with its settings, and its stop. */
+ * start, with the settings that differ from the defaults, and its stop. */
 #pragma once
 
 #include "base/core/error.h"

@@ -170,7 +170,7 @@ int command_audit(int argc, char *const *argv)
         { "list", "", "lists the newest rows", list },
         { "verify", "",
           "checks that the rows are as they were written; with --digest, also that the log still "
-          "contains that row",
+          "contains the row that it names",
           verify },
         { "export", "",
           "writes all rows as lines of JSON, the oldest first; "

@@ -41,9 +41,8 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
         printf("the wall clock is believed\n");
     else
         printf("the wall clock is %.1f days ahead of the time that the machine's uptime suggests: "
-               "ages are computed as of %s; the wall clock is believed after %.1f more hours of "
-               "running, "
-               "or with `opsbrain clock accept`\n",
+               "ages are computed as of %s; the wall clock is believed after opsbrain has run for "
+               "%.1f more hours, or with `opsbrain clock accept`\n",
                (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
                clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
                (double)json_get_integer(reply, "waits_ms", 0) / HOUR_MS);

@@ -110,7 +110,8 @@ static int run_word(const struct command *command, int argc, char *const *argv)
 int command_plan(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "show", "ID", "shows the requests of a plan, its cost and its end", show },
+        { "show", "ID", "shows a plan's requests, what its deployment costs and when it ends",
+          show },
         { "approve", "ID",
           "shows the plan and asks whether you agree, as the administrator of this machine",
           approve },

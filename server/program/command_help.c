@@ -13,7 +13,7 @@ static const char usage[] =
     "opsbrain " OPSBRAIN_VERSION ": an MCP server for teams that run their own LLM serving\n"
     "\n"
     "  opsbrain serve [--SETTING VALUE]...  serves MCP and pages over HTTP\n"
-    "  opsbrain bench URL                   measures the model server at URL, at once\n"
+    "  opsbrain bench URL                   measures the model server at URL right away\n"
     "  opsbrain help [COMMAND]              a command's flags; for serve: its settings\n"
     "  opsbrain version\n"
     "\n"

@@ -172,8 +172,8 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
         return false;
     if (json_array_size(json_object_get(reply, "keys")) > 0)
         return error_set(error, ERROR_CONFLICT,
-                         "%.200s has keys, so nobody gets in without one: there is "
-                         "nothing to reset",
+                         "%.200s has keys, so that with --auth auto nobody gets in without "
+                         "one: there is nothing to reset",
                          options->data);
     if (!key_marker_remove(options->data, error))
         return false;

@@ -72,7 +72,8 @@ int command_principal(int argc, char *const *argv)
     static const struct action actions[] = {
         { "list", "", "lists who has keys, with which role, and when they were last used", list },
         { "role", "NAME ROLE",
-          "gives all keys of a principal another role (viewer, operator or admin), at once", role },
+          "gives all keys of a principal another role (viewer, operator or admin), immediately",
+          role },
         { 0 },
     };
     static const struct command command = { "principal", actions, flags,

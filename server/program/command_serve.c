@@ -22,7 +22,7 @@ static void claim_signals(sigset_t *ending)
     pthread_sigmask(SIG_BLOCK, ending, NULL);
 }
 
-/* Waits for a signal, and returns its name. */
+/* Waits for a signal, and returns its description, such as "Terminated". */
 static const char *wait_for_signal(const sigset_t *ending)
 {
     int number = 0;

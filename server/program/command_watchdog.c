@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain watchdog: the process that opsbrain starts for each server on this machine; people do
- * not call it. */
+/* opsbrain watchdog: starts one model server on this machine, and watches it. opsbrain itself runs
+ * this command; people do not. */
 
 #include "fleet/machine/machine.h"
 #include "server/program/commands.h"

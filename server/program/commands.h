@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program's commands, except those in client/command/client_commands.h. argv[0] is the word by
- * which the command was called; the result is the exit status. */
+ * which the command was called or, without any word, the program's name; the result is the exit
+ * status. */
 #pragma once
 
 int command_serve(int argc, char *const *argv);

@@ -150,8 +150,9 @@ static CHECKED bool read_place(struct fleet_host *host, struct error *error)
     text_copy(host->frame.instance, sizeof host->frame.instance, instance.id);
     atomic_store(&host->only_reads, instance.moved);
     if (instance.moved && !was_moved)
-        log_warning("this database was moved, copied or restored: it only reads the clouds until "
-                    "`opsbrain fleet resume`");
+        log_warning(
+            "this database was moved, copied or restored: opsbrain only reads the clouds until "
+            "`opsbrain fleet resume`");
     return true;
 }
 

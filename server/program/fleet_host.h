@@ -22,4 +22,4 @@ const struct access_locks *fleet_host_locks(const struct fleet_host *host);
 /* Starts the thread that checks on managed deployments; `notifier` notifies subscribers. */
 CHECKED bool fleet_host_start(struct fleet_host *host, struct notifier *notifier,
                               struct error *error);
-void fleet_host_stop(struct fleet_host *host); /* waits; NULL is fine */
+void fleet_host_stop(struct fleet_host *host); /* waits for the thread; NULL is fine */

@@ -60,9 +60,10 @@ static CHECKED bool write_number(const char *folder, const char *number, struct 
            || error_set(error, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-/* What the database stores about its place: a digest of the folder's path, the folder's inode and
- * the number in the file. If the folder is copied, the path or the inode differs; if the
- * database is put back as it was before the number was written, the number differs. */
+/* What the database stores about its place: one digest, made from the folder's path, its inode
+ * and the number in the file. If the folder is copied, the path or the inode differs, except in a
+ * clone of the whole disk; if the database is put back as it was before the number was written, the
+ * number differs. */
 static void describe(const char *folder, const char *number, char out[DIGEST_TEXT_SIZE])
 {
     char path[PATH_MAX] = "";

@@ -2,9 +2,10 @@
 /* Finds out whether this is the same database, in the same place, as at the last start. A copy or a
  * restored backup must not change what runs in a cloud, because the original may do so, too, and
  * because the copy does not know what has happened since. Each start, unless the database was
- * moved, leaves a new random number in the file fleet.place of the folder and, in the database, a
- * digest of that number, of the folder's path and of its inode. If the folder is copied, or only
- * one of file and database is put back as it was before, the two no longer agree. */
+ * moved, leaves a new random number in the file fleet.place of the data folder and, in the
+ * database, a digest of that number, of the folder's path and of its inode. If the folder is
+ * copied, or only one of file and database is put back as it was before, the two no longer agree. A
+ * clone of the whole disk is not recognized: path, inode and number are then the same. */
 #pragma once
 
 #include "store/fleet/fleet_managed.h"

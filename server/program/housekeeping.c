@@ -49,7 +49,7 @@ static void retain(struct server *server, int64_t now_ms)
     };
     struct error error;
 
-    if (!store_retain(server->services->store, &retention, now_ms, &error))
+    if (!store_apply_retention(server->services->store, &retention, now_ms, &error))
         log_warning("old rows are not deleted: %s", error.message);
 }
 
@@ -61,7 +61,7 @@ static void compact(struct server *server, int64_t now_ms)
         log_warning("scraped metrics are not rolled up: %s", error.message);
 }
 
-/* Reads the keys again if they could not be read: until then nobody with a key is let in. */
+/* Reads the keys again if they could not be read: until then no key is accepted. */
 static void read_stale_keys(struct server *server)
 {
     struct error error;
@@ -107,8 +107,8 @@ static void check_audit(struct housekeeping *housekeeping)
         log_error("%s", text_string(&words));
 }
 
-/* Logs the newest row and its digest, for `opsbrain audit-log verify --digest`: an attacker who
- * rewrites the whole audit log cannot also change a log that is kept elsewhere. */
+/* Logs the id and the digest of the newest row, for `opsbrain audit-log verify --digest`: an
+ * attacker who rewrites the whole audit log cannot also change a log that is kept elsewhere. */
 static void log_newest(struct server *server)
 {
     struct audit_mark newest;

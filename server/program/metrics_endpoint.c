@@ -97,7 +97,7 @@ static void write_audit(const struct metrics_sources *sources, struct text *out)
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    char line[128] = ""; /* reads "total resident ...", in pages */
+    char line[128] = ""; /* "TOTAL RESIDENT ...", in pages */
     const char *resident;
 
     if (file == NULL)
@@ -120,7 +120,7 @@ static void write_process(struct text *out)
                    (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
                        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
     write_gauge(out, "process_resident_memory_bytes", "Resident memory.", resident_bytes());
-    write_gauge(out, "process_open_fds", "Open file descriptors.", (double)descriptors_open());
+    write_gauge(out, "process_open_fds", "Open file descriptors.", (double)descriptors_count());
 }
 
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out)
@@ -146,7 +146,7 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
                 "0: files were deleted or replaced under the running server; nothing is stored.",
                 store_intact(sources->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
-                "How far the wall clock is ahead of the believed time; 0: it is believed.",
+                "How far the wall clock is ahead of the believed time; 0: it is not.",
                 (double)plausible_time_now(sources->services->store).ahead_ms / 1e3);
     write_audit(sources, out);
     write_process(out);

@@ -226,8 +226,8 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Called when keys have changed: a caller whose role was changed may call other tools, and a caller
- * that is being served may no longer be allowed. */
+/* Called when keys or roles may have changed: then a caller's list of tools may be another, and a
+ * caller that is being served may have lost its access. */
 static void check_keys(void *context)
 {
     const struct server *server = context;

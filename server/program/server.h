@@ -60,6 +60,6 @@ CHECKED bool server_start(struct server *server, struct error *error);
 unsigned server_port(const struct server *server);
 const char *server_address(const struct server *server); /* "127.0.0.1:8080" */
 /* Stops listening, ends standing streams, lets requests finish for at most patience_ms, asks the
- * calls that still run to stop, and closes. */
+ * calls that still run to stop, and closes the connections. */
 void server_stop(struct server *server, int64_t patience_ms);
 void server_destroy(struct server *server); /* NULL is fine; stops it too */

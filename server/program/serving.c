@@ -31,7 +31,7 @@ struct serving {
     struct admin *admin;
     struct housekeeping *housekeeping;
     struct fleet_host *fleet;
-    bool announced; /* its start is in the audit log */
+    bool announced; /* audit_note_start was called */
 };
 
 static unsigned count_readers(const struct settings *settings)

@@ -185,7 +185,7 @@ static void work(struct exchange *exchange)
     struct error error;
 
     if (is_cancelled(exchange)) {
-        exchange_refuse(exchange, 401, "nothing was stored: the API key became invalid meanwhile");
+        exchange_refuse(exchange, 401, "nothing was stored: meanwhile the caller lost its access");
         return;
     }
     if (!body_file_map(&upload->file, &bytes, &error)) {

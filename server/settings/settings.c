@@ -60,7 +60,8 @@ const struct setting settings_table[] = {
     { "this_machine_ollama", SETTING_TEXT, "", 0, 0, AT(this_machine_ollama),
       "address of this machine's Ollama, such as http://127.0.0.1:11434; empty: none" },
     { "this_machine_work", SETTING_TEXT, "", 0, 0, AT(this_machine_work),
-      "folder for the programs to work in; empty: in `data`, as root /var/lib/opsbrain-engines" },
+      "folder for the programs to work in; empty: in `data` or, as root, in "
+      "/var/lib/opsbrain-engines" },
     { "cloud_pause_ms", SETTING_INTEGER, "2000", 20, 60000, AT(cloud_pause_ms),
       "milliseconds between two checks of a change that a cloud is making, later up to 8 times "
       "that" },
@@ -96,7 +97,7 @@ const struct setting settings_table[] = {
     { "burst_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(burst_per_principal),
       "requests of one principal in a burst; 0: twice the rate per second" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
-      "a longer request body is refused" },
+      "a longer request body is refused, except an uploaded file" },
     { "answer_limit_bytes", SETTING_INTEGER, "8388608", 65536, 15728640, AT(answer_limit_bytes),
       "a longer answer of a tool or resource becomes an error that suggests asking for less" },
     { "disk_reserve_bytes", SETTING_INTEGER, "268435456", 0, INT64_C(1) << 50,

@@ -20,7 +20,7 @@
 
 #define ROUND_S 1
 #define LOAD_ROUND_NS 5000000000 /* least time between two events about scraped metrics */
-#define NAMES_LIMIT 1024 /* names kept in a round; if more change, every subscriber is notified */
+#define NAMES_LIMIT 1024 /* names kept in a round; if more change, every name counts as changed */
 #define RUNS_LIMIT 1000  /* at most so many runs of a sweep have their subscribers notified */
 
 struct names {
@@ -217,7 +217,7 @@ void notifier_list_changed(struct notifier *notifier, unsigned lists)
     pthread_mutex_unlock(&notifier->lock);
 }
 
-void notifier_tool_changed(struct notifier *notifier, const char *deployment)
+void notifier_changed_by_tool(struct notifier *notifier, const char *deployment)
 {
     if (deployment[0] != '\0')
         notifier_resource_changed(notifier, deployment);
@@ -361,7 +361,8 @@ static void move_news(struct notifier *notifier, struct news *out)
         notifier->load_due_ns = clock_monotonic_ns() + LOAD_ROUND_NS;
 }
 
-/* Under the lock: waits until something has happened. False: it is time to stop. */
+/* Under the lock: waits until something has happened. False: it is time to stop. *out is set in
+ * either case; free it with news_free. */
 static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
     while (!notifier->stopping && !has_news(notifier))

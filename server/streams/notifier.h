@@ -43,7 +43,8 @@ CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *ses
                                   const char *uri, struct error *error);
 /* Subscribes a stream, until it is closed, to lists (bits of enum notifier_list) and to at most
  * SUBSCRIPTIONS_LIMIT resources, and first sends the message `first`. The client is notified of
- * every later change. `meta` is the JSON text of the member _meta of each notification. */
+ * every change that is reported after that. `meta` is the JSON text of the member _meta of each
+ * notification. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
                      const char *meta, unsigned lists, const char *const *uris, size_t count);
 /* Subscribes a stream, until it is closed, to tasks, whose ids are those of jobs. Each task is sent
@@ -65,9 +66,10 @@ void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
  * take one are used as callbacks. A changed job also changes its sweep, the sweep's runs, and their
  * deployments. */
 void notifier_job_moved(void *context, const char *job_id);
+/* Only pages are notified of scraped metrics, whichever deployment they are of. */
 void notifier_scraped(void *context, const char *deployment);
 /* Reports a change of the resources whose URI has this name or id, such as a deployment's. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
 /* A tool changed the resources of this deployment ("": of none), and the list of resources. */
-void notifier_tool_changed(struct notifier *notifier, const char *deployment);
+void notifier_changed_by_tool(struct notifier *notifier, const char *deployment);

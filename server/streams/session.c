@@ -202,7 +202,7 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* Ends the stream and cancels the calls of a session that was removed from the table. */
+/* Ends the standing stream and cancels the calls of a session that was removed from the table. */
 static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
@@ -401,8 +401,8 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
 }
 
 /* Ends the session if it was unused for too long, else stores when it was last used. A session in
- * use counts as used now; so does one whose last use is in the future, because the clock was set
- * back since. */
+ * use counts as used now; so does one whose last use is more than AHEAD_MS in the future, because
+ * the clock was set back since. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;

@@ -66,12 +66,13 @@ CHECKED bool sessions_create(struct store *store, const struct session_limits *l
 void sessions_destroy(struct sessions *sessions); /* NULL is fine */
 size_t sessions_count(struct sessions *sessions);
 /* Call it about once a minute: removes sessions that were idle for too long and events that are too
- * old, and stores when the other sessions were last used. */
+ * old, and stores when the other sessions were last used. `now_ms` is the time as of which ages are
+ * computed (store/ledger/plausible_time.h). */
 void sessions_tidy(struct sessions *sessions, int64_t now_ms);
 
-/* Creates a session, and blocks until it is stored. If there are already as many as a limit allows,
- * of the principal or in all, one is removed: one that is not in use, if there is one; of several,
- * the one unused for longest. *out: a reference. */
+/* Creates a session, and blocks until it is stored. If the principal, or all principals together,
+ * already have as many sessions as a limit allows, one of these is removed: one that is not in use,
+ * if there is one; of several, the one unused for longest. *out: a reference. */
 CHECKED bool session_begin(struct sessions *sessions, const char *principal, const char *version,
                            const char *client, const char *capabilities, struct session **out,
                            struct error *error);

@@ -35,8 +35,8 @@ static uint64_t digest_of(const char *bytes, size_t length)
 }
 
 /* Under the lock: records a message's digest, if there is room; false if it was recorded already.
- * When the message that waited first is no longer stored, all digests are forgotten, so that every
- * message may be sent again. */
+ * When the message that waited first is older than EVENTS_KEPT_MS, and so no longer stored, all
+ * digests are forgotten, so that every message may be sent again. */
 static bool add_waiting(struct session *session, uint64_t digest)
 {
     int64_t now_ms = clock_utc_ms();

@@ -25,8 +25,8 @@ struct stream {
     atomic_int references;
     struct store *store; /* NULL: not stored */
     char id[STREAM_ID_SIZE];
-    char key[EVENT_STREAM_SIZE]; /* its name in the store */
-    struct rate_limit *bytes;    /* limit of the stored bytes; NULL: none */
+    char key[EVENT_STREAM_KEY_SIZE]; /* its name in the store */
+    struct rate_limit *bytes;        /* limit of the stored bytes; NULL: none */
     char principal[RATE_LIMIT_NAME_SIZE];
 
     pthread_mutex_t lock;        /* protects the rest */
@@ -70,7 +70,7 @@ void stream_keep(struct stream *stream, struct store *store, const char *session
     stream->store = store;
     stream->sequence = stream->received = sequence;
     text_copy(stream->id, sizeof stream->id, id);
-    event_stream(session, id, stream->key);
+    event_stream_key(session, id, stream->key);
 }
 
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal)
@@ -209,7 +209,7 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     return complete;
 }
 
-/* Sends the events from `after` + 1 to `last` again. Without the lock, since it waits for the
+/* Sends the stored events from `after` + 1 to `last`. Without the lock, since it waits for the
  * store. */
 static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
                            struct sse_queue *sse_queue, struct error *error)

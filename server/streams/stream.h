@@ -18,8 +18,8 @@ struct stream;
 #define STREAM_ID_SIZE 24
 #define STREAM_RETRY_MS 1000 /* how long clients wait before they reconnect */
 
-/* Begins with one reference, and takes one of its own to `sse_queue`, which is NULL while no client
- * reads the stream. */
+/* Begins with one reference, and takes one of its own to `sse_queue` (NULL: no client reads the
+ * stream yet). */
 struct stream *stream_create(struct sse_queue *sse_queue);
 struct stream *stream_retain(struct stream *stream);
 void stream_release(struct stream *stream); /* NULL is fine */
@@ -42,8 +42,7 @@ bool stream_push_answer(struct stream *stream, const char *json, size_t length,
                         const char *otherwise);
 /* Whether progress may still be pushed: not while the client reads too slowly. */
 bool stream_has_room(struct stream *stream);
-/* Sends a first event without a message, from which a client can resume. Only for stored streams.
- */
+/* Sends an event without a message, from which a client can resume. Only for stored streams. */
 void stream_prime(struct stream *stream);
 /* Moves the stream to the connection of `sse_queue`, and ends the previous connection. If the
  * stream has ended, the new connection ends, too. False: event `last` is not the newest any more;
@@ -51,7 +50,7 @@ void stream_prime(struct stream *stream);
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
 /* The same for a stored stream, beginning with the events after `after`, also those that were
  * queued for the previous connection. NOT_FOUND: `after` is greater than the newest event's number.
- * BUSY: new events kept arriving while the stored ones were sent again. Blocks on the store. */
+ * BUSY: new events kept arriving while the stored ones were sent. Blocks on the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);
 /* The number of a stored stream's newest event, and the number of the newest that was sent on a

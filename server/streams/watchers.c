@@ -16,7 +16,7 @@
 struct watcher {
     struct sse_queue *queue;
     char principal[sizeof(((struct principal *)NULL)->name)];
-    uint8_t session[DIGEST_BYTES]; /* digest of the browser's cookie; zeros: there are no keys */
+    uint8_t session[DIGEST_BYTES]; /* digest of the browser's cookie; zeros: it did not sign in */
 };
 
 struct watchers {

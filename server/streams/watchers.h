@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Browser tabs that are kept up to date: each gets an event with the names of what changed, and
- * loads its page again if the page shows any of that. Any thread. */
+/* Browser tabs that read an event stream: each gets an event with the names of what changed, and
+ * passes them on to the browser's other tabs. A tab loads its page again if the page shows any of
+ * what changed. Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +18,8 @@ struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
 /* Adds a tab until its connection is over; takes a reference to `sse_queue`. `session`: the digest
- * of the browser's cookie; NULL: there are no keys. BUSY: there are too many tabs, of the principal
- * or in all. */
+ * of the browser's cookie; NULL: it did not sign in. BUSY: there are too many tabs, of the
+ * principal or in all. */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
                           const char *principal, const uint8_t session[DIGEST_BYTES],
                           struct error *error);

@@ -168,8 +168,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct audit
     return sql_run(&sql, error);
 }
 
-/* Replaces texts that would not be stored unchanged by what will be stored, held in `repaired`:
- * the digest covers the texts as they are stored. */
+/* Replaces each text that cannot be stored unchanged with the text that will be stored, held in
+ * `repaired`: the digest covers the texts as they are stored. */
 static void repair(struct audit_link *link, struct text repaired[AUDIT_TEXTS])
 {
     for (size_t i = 0; i < AUDIT_TEXTS; i++) {
@@ -217,8 +217,8 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Returns whether opsbrain's record of the row that it added last is unchanged, and names the
- * newest row (if the table is empty: the newest that retention removed). */
+/* Returns whether opsbrain's record of the row that it added last is sealed, and names the newest
+ * row (if the table is empty: the newest that retention removed). */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed

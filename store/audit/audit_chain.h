@@ -46,9 +46,9 @@ struct audit_link {
 };
 
 /* Appends the row, in the caller's transaction. NULL texts are stored as empty; the row's id and
- * key are set here. If the newest row does not fit opsbrain's record of the row that it added last
- * (struct audit_chain_head), an AUDIT_ALARM row is added first. INVALID: the chain has a key, and
- * none was given. */
+ * key are set here. If opsbrain's record of the row that it added last (struct audit_chain_head)
+ * is not sealed, was removed, or does not name the newest row, an AUDIT_ALARM row is added first.
+ * INVALID: the chain has a key, and none was given. */
 CHECKED bool audit_chain_append(struct sql_connection *connection, const struct audit_keys *keys,
                                 struct audit_link *link, struct error *error);
 /* Makes a text of the link point to `value`, which may be NULL. */

@@ -28,7 +28,8 @@ static const char *const text_names[] = {
     [AUDIT_KEY_ID] = "key_id",
 };
 
-/* A row that another program wrote may contain any bytes. */
+/* A row that another program wrote may contain any bytes. A text with NUL or invalid UTF-8 is
+ * exported as text_add_printable changes it, although the digest covers the original bytes. */
 static json_t *text_json(const struct audit_span *span)
 {
     TEXT_AUTO shown = { 0 };

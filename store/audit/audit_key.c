@@ -21,8 +21,8 @@ static void make_key(const char *line, struct audit_key *out)
     text_copy(out->id, sizeof out->id, hex);
 }
 
-static CHECKED bool read_line(const char *path, char *line, struct audit_keys *keys,
-                              struct error *error)
+static CHECKED bool add_key(const char *path, char *line, struct audit_keys *keys,
+                            struct error *error)
 {
     line[strcspn(line, "\r\n")] = '\0';
     if (line[0] == '\0')
@@ -48,7 +48,7 @@ static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *
 
     while (good && fgets(line, sizeof line, file) != NULL)
         good = strlen(line) < LINE_SIZE - 1
-                   ? read_line(path, line, keys, error)
+                   ? add_key(path, line, keys, error)
                    : error_set(error, ERROR_INVALID,
                                "audit_key: %.200s has a line of more than %d characters: a key has "
                                "one line of its own",

@@ -114,9 +114,10 @@ static CHECKED bool insert_nonce(struct sql_connection *connection, const struct
            || request_nonce_insert(connection, change, error);
 }
 
-/* Checked within the transaction, because a principal may make several changes at once. */
-static CHECKED bool check_room(struct sql_connection *connection, const struct change *change,
-                               struct error *error)
+/* Checked within the transaction, because a principal may make several changes at the same
+ * time. */
+static CHECKED bool check_storage(struct sql_connection *connection, const struct change *change,
+                                  struct error *error)
 {
     return usage_check_in(connection, store_change_principal(change), change->storage_limit_bytes,
                           error);
@@ -128,7 +129,7 @@ static CHECKED bool apply_audited(struct sql_connection *connection, void *conte
     struct audited *audited = context;
     const struct change *change = audited->noting.note.change;
 
-    return check_room(connection, change, error) && insert_nonce(connection, change, error)
+    return check_storage(connection, change, error) && insert_nonce(connection, change, error)
            && audited->apply(connection, audited->context, error)
            && apply_note(connection, &audited->noting, error);
 }
@@ -163,9 +164,9 @@ static CHECKED bool apply_described(struct sql_connection *connection, void *con
     return describing->apply(connection, describing->context, error);
 }
 
-bool store_change_described(struct store *store, struct change *change, database_apply *apply,
-                            void *context, const char *subject, const char *detail,
-                            struct text *changed, struct error *error)
+bool store_change_described_take(struct store *store, struct change *change, database_apply *apply,
+                                 void *context, const char *subject, const char *detail,
+                                 struct text *changed, struct error *error)
 {
     struct describing describing = { apply, context, changed };
     bool done;

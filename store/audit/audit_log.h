@@ -9,7 +9,7 @@ struct audit_row {
     int64_t began_ms; /* when the intent of this outcome was recorded; 0: no such row */
     int64_t times;    /* how many calls it represents */
     char request_id[40], principal[64], role[16], client[128], tool[64], outcome[24];
-    char phase[8]; /* "outcome"; "intent": recorded beforehand, and the outcome is not known */
+    char phase[8]; /* "outcome"; "intent": recorded before a call whose outcome is not known */
     char *arguments, *detail, *subject, *changed; /* heap */
 };
 
@@ -36,9 +36,9 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused, failed, or changed nothing */
     AUDIT_READ,    /* reads of the audit log, and exports */
-    AUDIT_LOGIN,   /* refused keys and sign-ins; `subject` is the caller's address, or its /64 */
+    AUDIT_LOGIN,   /* refused keys, refused sign-ins; `subject`: the caller's address or its /64 */
     AUDIT_SESSION, /* sessions that were opened or ended */
-    AUDIT_SECRET,  /* uses of secrets; `subject` is the secret and where it was sent */
+    AUDIT_SECRET,  /* uses of secrets; `subject`: the name of the secret, and where it was sent */
 };
 
 struct audit_event {
@@ -49,11 +49,11 @@ struct audit_event {
     const char *outcome, *detail, *subject;
 };
 /* Records one call. Depending on the kind, the first calls with the same principal, tool, outcome
- * and subject get a row each, as long as the principal's rows are not too large; the others are
- * counted and share one row, which audit_log_flush writes. Memory and rows are bounded no matter
- * what callers send: too many principals, or too many different calls of one principal, are counted
- * as "(several)". Returns false if the call's row could not be written, or queued to be written.
- * Thread safe. Waits for the disk only if the kind is AUDIT_REFUSED. */
+ * and subject get a row each, as long as the principal's rows together are not too large; the
+ * others are counted and share one row, which audit_log_flush writes. Memory and rows are bounded
+ * no matter what callers send: beyond a limit, further principals, and further different calls of
+ * one principal, are counted as "(several)". Returns false if the call's row could not be written,
+ * or queued to be written. Thread safe. Waits for the disk only if the kind is AUDIT_REFUSED. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
 /* Called once a minute: writes what was counted since the last call, but uses of a secret only at

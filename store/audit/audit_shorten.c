@@ -12,8 +12,8 @@ struct shortening {
     int64_t removed; /* rows, in this transaction */
 };
 
-/* Reads at most BATCH of the oldest rows, up to the first one to be kept, and extends the anchor
- * over them. */
+/* Extends the anchor over the oldest rows: at most BATCH of them, and none from the first row on
+ * that is to be kept. */
 static CHECKED bool extend_anchor(struct sql_connection *connection, struct shortening *shortening,
                                   struct audit_chain_anchor *anchor, struct error *error)
 {

@@ -15,15 +15,18 @@
 #define BUCKETS 512
 #define USERS_LIMIT 128     /* further principals are counted together */
 #define SEVERAL "(several)" /* no principal or tool can have this name */
-/* How many bytes one principal's rows with a single call may have between two flushes. */
-#define SINGLE_BYTES_LIMIT (32UL << 10)
-#define ROW_BYTES 400 /* bytes of such a row, besides its arguments and its detail */
+/* Between two flushes, the rows that one principal's calls get of their own may have this many
+ * bytes. */
+#define OWN_ROW_BYTES_LIMIT (32UL << 10)
+#define ROW_BYTES 400 /* an estimate: bytes of such a row, besides its arguments and its detail */
 
+/* A struct count stands for the calls that agree in its key. Its window begins with the first of
+ * them. */
 static const struct rule {
-    int64_t single;  /* the first `single` calls in each window may get a row each */
-    unsigned rounds; /* a window lasts until audit_log_flush was called this many times */
-    size_t counts;   /* a principal with this many counts gets further ones only for SEVERAL */
-    bool waits;      /* for a row with a single call, a caller that may wait waits for the disk */
+    int64_t own_rows; /* this many calls, the first in each window, may get a row each */
+    unsigned rounds;  /* a window lasts until audit_log_flush was called this many times */
+    size_t counts;    /* a principal with this many counts gets further ones only for SEVERAL */
+    bool waits; /* if a call gets a row of its own, a caller that may wait waits for the disk */
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
@@ -50,7 +53,8 @@ struct count {
 struct user {
     struct user *next;
     char principal[64];
-    size_t counts, single_bytes;
+    size_t counts;
+    size_t own_row_bytes; /* of the rows that its calls got of their own, since the last flush */
 };
 
 struct audit_tally {
@@ -213,16 +217,18 @@ static void note_newest(struct count *count, const struct audit_event *event, in
     count->detail = memory_copy_text(or_empty(event->detail));
 }
 
-/* The caller has the lock. */
-static bool gets_own_row(const struct count *count, struct user *user,
-                         const struct audit_event *event)
+/* Returns whether the call gets a row of its own; if so, adds the row's bytes to those of the
+ * principal. The caller has the lock. */
+static bool grant_own_row(const struct count *count, struct user *user,
+                          const struct audit_event *event)
 {
     size_t bytes =
         ROW_BYTES + strlen(or_empty(event->change->arguments)) + strlen(or_empty(event->detail));
 
-    if (count->seen > rules[event->kind].single || user->single_bytes + bytes > SINGLE_BYTES_LIMIT)
+    if (count->seen > rules[event->kind].own_rows
+        || user->own_row_bytes + bytes > OWN_ROW_BYTES_LIMIT)
         return false;
-    user->single_bytes += bytes;
+    user->own_row_bytes += bytes;
     return true;
 }
 
@@ -237,7 +243,7 @@ static bool count_with_others(struct audit_tally *tally, const struct audit_even
     user = find_or_add_user(tally, or_empty(event->change->actor.principal));
     count = find_or_add(tally, event, user);
     count->seen++;
-    own = gets_own_row(count, user, event);
+    own = grant_own_row(count, user, event);
     if (!own)
         note_newest(count, event, clock_utc_ms());
     pthread_mutex_unlock(&tally->lock);
@@ -324,7 +330,7 @@ static bool end_round(struct count *count, bool closing)
     return ++count->rounds >= rules[count->key.kind].rounds || closing;
 }
 
-static void release_count(struct audit_tally *tally, const char *principal)
+static void decrement_counts(struct audit_tally *tally, const char *principal)
 {
     struct user *user = find_user(tally, principal);
 
@@ -332,14 +338,14 @@ static void release_count(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Resets each principal's single_bytes, and forgets principals without counts. The caller has the
+/* Resets each principal's own_row_bytes, and forgets principals without counts. The caller has the
  * lock. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {
         struct user *user = *at;
 
-        user->single_bytes = 0;
+        user->own_row_bytes = 0;
         if (user->counts > 0) {
             at = &user->next;
             continue;
@@ -350,7 +356,8 @@ static void begin_round(struct audit_tally *tally)
     }
 }
 
-/* Removes from the tally the counts whose windows are over, and returns them as a list. */
+/* Ends a round and begins the next: removes from the tally the counts whose windows are over, and
+ * returns them as a list. */
 static struct count *remove_due(struct audit_tally *tally, bool closing)
 {
     struct count *due = NULL;
@@ -367,7 +374,7 @@ static struct count *remove_due(struct audit_tally *tally, bool closing)
             *at = count->next;
             count->next = due;
             due = count;
-            release_count(tally, count->key.principal);
+            decrement_counts(tally, count->key.principal);
         }
     begin_round(tally);
     pthread_mutex_unlock(&tally->lock);

@@ -7,5 +7,6 @@ struct store;
 
 struct audit_tally *audit_tally_create(void);
 void audit_tally_destroy(struct audit_tally *tally); /* NULL is fine */
-/* Writes all counts of the store. Call it before its databases are closed. */
+/* Writes all counts of the store; if that fails, they are lost, and the log says so. Call it before
+ * the store's databases are closed. */
 void audit_tally_close(struct store *store);

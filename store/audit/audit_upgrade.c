@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the store is opened, moves the audit rows of older versions of opsbrain, which had no chain,
- * into the chain. Also begins to use the first key. */
+ * into the chain. When the store gets its keys, begins to use one if the chain had none so far. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -21,11 +21,11 @@ static const struct audit_keys no_keys = { 0 };
 
 struct upgrade {
     int64_t chained; /* rows that this transaction added to the chain */
-    int64_t total;   /* rows that all transactions added */
+    int64_t total;   /* rows that all transactions added, also before an interruption */
 };
 
-/* *found: there is a table audit_unchained, and a migration made it. If the chain has a key, the
- * upgrade was done before, so that another program made the table. */
+/* *found: there is a table audit_unchained, whose rows are to be moved. If the chain has a key, the
+ * upgrade was done before, so another program made the table, and it is left alone. */
 static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
                                    struct error *error)
 {

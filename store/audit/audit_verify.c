@@ -10,7 +10,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement at once */
+#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement together */
 
 bool audit_mark_read(const char *text, struct audit_mark *out)
 {
@@ -86,7 +86,7 @@ static void check_mark(const struct walk *walk, int64_t id, const uint8_t digest
 }
 
 /* Each row is checked against the stored digest of the previous row, even if that digest is wrong:
- * so each error is reported once. */
+ * otherwise all rows after a change would be reported, too. */
 static void check_row(struct walk *walk, const struct sql *sql)
 {
     struct audit_verdict *verdict = walk->verdict;
@@ -150,7 +150,8 @@ static CHECKED bool check_rows(struct sql_connection *connection, struct walk *w
 
 /* ---- The two ends ---- */
 
-static CHECKED bool begin(struct sql_connection *connection, struct walk *walk, struct error *error)
+static CHECKED bool begin_at_anchor(struct sql_connection *connection, struct walk *walk,
+                                    struct error *error)
 {
     struct audit_verdict *verdict = walk->verdict;
     struct audit_chain_anchor anchor;
@@ -212,7 +213,7 @@ static CHECKED bool check_snapshot(struct sql_connection *connection, struct wal
                                    struct error *error)
 {
     struct audit_chain_head head;
-    bool done = begin(connection, walk, error) && check_rows(connection, walk, error)
+    bool done = begin_at_anchor(connection, walk, error) && check_rows(connection, walk, error)
                 && audit_chain_head_read(connection, walk->keys, &head, error);
 
     if (!done)
@@ -288,11 +289,10 @@ static void describe_wrong(const struct audit_verdict *verdict, struct text *out
 
     if (verdict->wrong == 0)
         return;
-    text_addf(
-        out,
-        "; %" PRId64
-        " row%s changed after being written, or following a row that was changed or removed: ",
-        verdict->wrong, verdict->wrong == 1 ? "" : "s");
+    text_addf(out,
+              "; %" PRId64 " row%s changed, moved or added by another program, or following such a "
+              "row or a removed one: ",
+              verdict->wrong, verdict->wrong == 1 ? "" : "s");
     for (int64_t i = 0; i < shown; i++)
         text_addf(out, "%s%" PRId64, i == 0 ? "" : ", ", verdict->wrong_ids[i]);
     if (shown < verdict->wrong)
@@ -304,11 +304,11 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
     if (verdict->missing > 0)
         text_addf(out, "; rows missing at the end: %" PRId64, verdict->missing);
     else if (verdict->end_changed)
-        text_add(out, "; the newest row and opsbrain's record of it differ");
+        text_add(out, "; opsbrain's record of the newest row was changed or removed, or does not "
+                      "fit that row");
     if (verdict->anchor_changed)
-        text_add(
-            out,
-            "; the anchor of the rows that retention removed is not the one that opsbrain wrote");
+        text_add(out, "; the anchor of the rows that retention removed was changed, or some of "
+                      "these rows are back");
     if (verdict->alarms > 0)
         text_addf(out,
                   "; rows (%s) reporting that another program wrote to the audit log: %" PRId64,
@@ -323,9 +323,10 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
     else if (verdict->keyless_before > 0)
         text_addf(out, "; rows written before there was a key: %" PRId64, verdict->keyless_before);
     if (verdict->end_keyless)
-        text_add(out,
-                 "; audit_key names a key, but the newest row was written without one: the server "
-                 "runs without audit_key, or another program wrote that row");
+        text_add(
+            out,
+            "; there is a key (setting audit_key), but the newest row was written without one: "
+            "the server that wrote it had no audit_key, or another program wrote it");
     if (verdict->keyless_after > 0)
         text_addf(
             out,

@@ -10,7 +10,7 @@
 
 #define AUDIT_WRONG_SHOWN 10
 
-/* A digest noted earlier, from a log line or an export. */
+/* A row's id and digest that were noted earlier, from a log line or an export. */
 struct audit_mark {
     int64_t id; /* 0: none */
     char digest[DIGEST_TEXT_SIZE];
@@ -28,11 +28,12 @@ struct audit_verdict {
     int64_t wrong_ids[AUDIT_WRONG_SHOWN]; /* the ids of the first of them */
     int64_t missing;                      /* rows that have disappeared from the end */
     int64_t alarms;         /* rows that report that another program wrote to the audit log */
-    int64_t keyless_before; /* rows from before there was a key */
+    int64_t keyless_before; /* rows from before the first row with a key */
     int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
     int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* the id of a key that is not available; "": none */
-    /* The newest row is not the one that opsbrain's record names, or the record was changed. */
+    /* The newest row is not the one that opsbrain's record names, or the record was
+     * changed or removed. */
     bool end_changed;
     /* The anchor was changed, or rows are there that retention removed according to the anchor. */
     bool anchor_changed;
@@ -53,5 +54,5 @@ CHECKED bool audit_verify(struct store *store, const struct audit_mark *mark,
 bool audit_last_verdict(struct store *store, struct audit_verdict *out);
 /* Appends the verdict in words: one line, without a newline. */
 void audit_verdict_describe(const struct audit_verdict *verdict, struct text *out);
-/* Reads only opsbrain's record of the newest row, its id and digest; id 0: there is no record. */
+/* Reads only opsbrain's record of the newest row, its id and digest; id 0: no row is recorded. */
 CHECKED bool audit_newest(struct store *store, struct audit_mark *out, struct error *error);

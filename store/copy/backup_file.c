@@ -180,8 +180,8 @@ bool backup_file_open(struct backup_file *file, const char *key_path, struct err
                          file->path);
     if (!file->is_encrypted && key_path[0] != '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "%.200s is not encrypted, so it may not be the backup that was made with "
-                         "this key; if you trust it, omit --backup-key",
+                         "%.200s is not encrypted, so perhaps it is not the backup that was made "
+                         "with this key; if you trust it, omit --backup-key",
                          file->path);
     return make_key(file, key_path, head, error);
 }
@@ -209,8 +209,8 @@ static CHECKED bool read_piece(struct backup_file *file, struct text *out, struc
     return true;
 }
 
-/* Checks the seal, and decrypts the contents in place. *length includes the seal before, but not
- * afterwards. */
+/* Checks the seal, and decrypts the contents of an encrypted file in place. *length includes the
+ * seal before, but not afterwards. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];

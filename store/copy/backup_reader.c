@@ -11,7 +11,7 @@
 
 /* ---- The document ---- */
 
-static CHECKED bool refuse_header(const struct backup_reader *reader, struct error *error)
+static CHECKED bool refuse_document(const struct backup_reader *reader, struct error *error)
 {
     return error_set(error, ERROR_INVALID,
                      "%.200s is damaged: its header is not valid; use another backup",
@@ -27,7 +27,7 @@ static CHECKED bool check_versions(const struct backup_reader *reader, struct er
         int64_t version = reader->document.versions[set];
 
         if (version < 1)
-            return refuse_header(reader, error);
+            return refuse_document(reader, error);
         if (version > ours[set])
             return error_set(
                 error, ERROR_CONFLICT,
@@ -49,7 +49,7 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
     if (piece.data[0] != 'd' || piece.length > DOCUMENT_MAX
         || !json_parse(piece.data + 1, piece.length - 1, &document, &ignored)
         || !text_is_name(json_get_text(document, "id", "")))
-        return refuse_header(reader, error);
+        return refuse_document(reader, error);
     text_copy(reader->document.id, sizeof reader->document.id, json_get_text(document, "id", ""));
     reader->document.versions[COPY_MAIN] = json_get_integer(document, "main", 0);
     reader->document.versions[COPY_SCRAPES] = json_get_integer(document, "scrapes", 0);
@@ -60,8 +60,8 @@ static CHECKED bool go_to_start(const struct backup_reader *reader, struct error
 {
     return fseek(reader->file.stream, 0, SEEK_SET) == 0
            || error_set(error, ERROR_INVALID,
-                        "%.200s cannot be read twice (%s), as restoring does: write it into a file "
-                        "first",
+                        "%.200s cannot be read twice (%s), but restoring reads it twice: write it "
+                        "into a file first",
                         reader->file.path, strerror(errno));
 }
 
@@ -88,7 +88,7 @@ bool backup_reader_rewind(struct backup_reader *reader, const char *key_path, st
         || !read_document(reader, error))
         return false;
     return memcmp(before.versions, reader->document.versions, sizeof before.versions) == 0
-           || refuse_header(reader, error);
+           || refuse_document(reader, error);
 }
 
 void backup_reader_close(struct backup_reader *reader)

@@ -9,18 +9,20 @@
 
 struct backup_writer {
     struct backup_file file;
-    char *temporary;      /* the file's path until it is complete */
+    char *temporary;      /* the path of the incomplete file; NULL: there is none */
     struct text digests;  /* of the tables so far */
     sigset_t mask_before; /* the thread's signal mask, to be restored */
 };
 
 /* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. SIGHUP, SIGINT and
- * SIGTERM, unless the process ignores them, are blocked until backup_writer_finish, which deletes
- * an incomplete file: after such a signal, writing a piece fails (CANCELLED). */
+ * SIGTERM, unless the process ignores them, are blocked until backup_writer_finish. After such a
+ * signal, writing a piece fails (CANCELLED), so that backup_writer_finish deletes the incomplete
+ * file. */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);
 struct copy_sink backup_writer_sink(struct backup_writer *writer);
-/* Completes the file, and renames it to its path once it is on disk. */
+/* Completes the file, and renames it to its path after it is on disk. If only the folder cannot
+ * be synced afterwards, returns false, and the file stays at its path. */
 CHECKED bool backup_writer_end(struct backup_writer *writer, struct error *error);
 /* Deletes the file unless it is complete, and restores the signal mask. */
 void backup_writer_finish(struct backup_writer *writer);

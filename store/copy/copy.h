@@ -3,7 +3,8 @@
  * database. A copy reads the rows table by table, in order of their keys. Of a table that it copies
  * into a database, it compares the digest with that of the rows that arrived. A server on the copy
  * only reads the clouds, and changes nothing there, until `opsbrain fleet resume`
- * (server/program/fleet_place.h). */
+ * (server/program/fleet_place.h), unless the copy was restored from a backup of a version that
+ * knew no clouds. */
 #pragma once
 
 #include "base/core/error.h"
@@ -22,6 +23,6 @@ CHECKED bool copy_backup(const struct copy_place *from, const char *path, const 
                          struct copy_report *out, struct error *error);
 /* Verifies the entire file before it writes to the database. An interrupted restore continues where
  * it stopped. CONFLICT: the database is in use, or holds anything but the interrupted copy; or the
- * file has a newer version. */
+ * file has a version newer than this program's. */
 CHECKED bool copy_restore(const char *path, const char *key_path, const struct copy_place *to,
                           struct copy_report *out, struct error *error);

@@ -13,6 +13,7 @@
 
 /* ---- Tables ---- */
 
+/* The two sets of tables, each with a version of its own; with SQLite, each is a file. */
 enum copy_set { COPY_MAIN, COPY_SCRAPES, COPY_SETS };
 
 /* A table, and the statements that copy it. */
@@ -20,7 +21,8 @@ struct copy_table {
     enum copy_set set;
     const struct sql_table *schema; /* its name, columns and key */
     /* Select a page in order of the key: `first` from the first row on, `next` from after the row
-     * whose key columns are ?1, ?2, ... The last parameter is the number of rows. */
+     * whose key columns are ?1, ?2, ... The last parameter is how many rows the page has at
+     * most. */
     char *first, *next;
     char *count, *insert;
 };
@@ -46,8 +48,8 @@ void copy_tables_finish(struct copy_tables *tables);
  * a real as eight bytes of IEEE 754, the highest first, or a text or blob after its length as
  * varint. */
 void copy_rows_add(const struct sql *sql, const struct sql_table *table, struct text *out);
-/* Reads the row at *at, and moves *at after it. The values point into the bytes. INVALID: they are
- * not a row of that table. */
+/* Reads the row at *at, and moves *at after it. The values point into the bytes. INVALID: the
+ * bytes are not a row of that table. */
 CHECKED bool copy_rows_read(const struct sql_table *table, const uint8_t **at, const uint8_t *end,
                             struct sql_value values[COPY_COLUMNS_MAX], struct error *error);
 void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value);

@@ -154,7 +154,8 @@ static CHECKED bool check_finished(const struct copy_side *side, struct error *e
                         side->name);
 }
 
-/* Scrapes refer to deployments, so their snapshot begins first. */
+/* Scrapes refer to deployments, so the snapshot of the scrapes begins before that of the main set,
+ * which has the deployments. */
 static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
 {
     return check_version(side, COPY_MAIN, error) && check_version(side, COPY_SCRAPES, error)

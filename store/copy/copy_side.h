@@ -15,9 +15,10 @@ struct copy_side {
     int64_t kept_ns; /* on the monotonic clock: when the use of the database was last announced */
 };
 
-/* Opens a database to read a snapshot of it. `alone`: until the side is closed, no server can use
- * the database. CONFLICT: the database has a version other than this program's or is an unfinished
- * copy; or, if `alone`, a server uses it. */
+/* Opens a database to read a snapshot of it. `alone`: no other process can write to the database
+ * until the side is closed; a PostgreSQL database must also be kept with copy_side_keep. CONFLICT:
+ * the database is older or newer than this program's schema, or is an unfinished copy; or, if
+ * `alone`, another process uses it. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
 /* Opens an empty database, or one into which the copy from `origin` was begun, and gives it these

@@ -5,8 +5,9 @@
 #include "store/copy/copy_rows.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)
-/* PostgreSQL sends a page at once, so the number of its rows is chosen before: first
- * PAGE_ROWS_FIRST, then about as many as have PAGE_BYTES if they are like those read last. */
+/* PostgreSQL sends all rows of a page in one answer, so their number is chosen before the page is
+ * read: first PAGE_ROWS_FIRST, then about as many as are PAGE_BYTES long together, if they are like
+ * those of the page before. */
 #define PAGE_ROWS_FIRST 16
 #define PAGE_ROWS_MAX 1024
 

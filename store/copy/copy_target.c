@@ -5,7 +5,7 @@
 
 #include "store/engine/database.h"
 
-#define VALUES_MAX 1024 /* values that are inserted at once, of complete rows */
+#define VALUES_MAX 1024 /* values, of complete rows, in one call of insert */
 
 static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
 {
@@ -55,8 +55,8 @@ static CHECKED bool insert(const struct copy_target *target, const struct sql_va
                     : writer->engine->copy_rows(writer, table->schema, values, rows, error);
 
     return done
-           || error_set(error, error->kind, "a row of table %s is refused: %s", table->schema->name,
-                        error->message);
+           || error_set(error, error->kind, "rows of table %s cannot be stored: %s",
+                        table->schema->name, error->message);
 }
 
 static CHECKED bool insert_all(struct copy_target *target, const struct text *rows,
@@ -137,7 +137,7 @@ struct copy_sink copy_target_sink(struct copy_target *target)
 /* ---- The end ---- */
 
 /* Records a place that no database has (server/program/fleet_place.c), so the copy counts as moved.
- * Backups of early versions lack the table. */
+ * Backups of early versions lack the table fleet_instance. */
 static CHECKED bool mark_as_moved(struct sql_connection *writer, struct error *error)
 {
     bool found;

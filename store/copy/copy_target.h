@@ -15,5 +15,6 @@ struct copy_target {
 
 /* Returns a sink that adds the rows it receives, and compares each complete table with them. */
 struct copy_sink copy_target_sink(struct copy_target *target);
-/* Call it after all tables are complete: the database may then be used. */
+/* Call it after all tables are complete. If it returns true, the database is no longer an
+ * unfinished copy. */
 CHECKED bool copy_target_end(const struct copy_target *target, struct error *error);

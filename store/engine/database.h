@@ -21,27 +21,32 @@ struct sql_engine; /* store/engine/sql_engine.h */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);
-/* Commits what is queued, joins the writer and checkpoints. NULL is fine. */
+/* Commits what is queued, joins the writer, and checkpoints (SQLite) or gives the database up to
+ * other processes (PostgreSQL). NULL is fine. */
 void database_close(struct database *database);
 
-/* Sets a function that the writer's thread calls before it writes what is queued, and every few
- * seconds while nothing is: while it returns false, each database_write fails with its error, and
- * the files are not touched. `guard` NULL: there is none. */
+/* Sets a function that is called before queued writes are run, every few seconds while nothing is
+ * queued, and at the end of database_close. As long as the function returns false, each
+ * database_write fails with the function's error, and nothing is written to the files. `guard`
+ * NULL: no function is called. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
-/* From now on the calling thread may not wait for the store (store.h). */
+/* From now on the calling thread must not wait for the store (store/ledger/store.h). */
 void database_forbid_waiting(void);
 bool database_may_wait(void);
 
-/* Queues the closure, and returns once its transaction is on disk or has failed. */
+/* Queues a closure (`apply` with its `context`), and returns once its transaction is on disk or has
+ * failed. */
 CHECKED bool database_write(struct database *database, database_apply *apply, void *context,
                             struct error *error);
-/* Queues a closure that nobody waits for. It is run before the next write, in the same transaction,
- * or after one second at the latest: so it never overwrites what the calling thread writes later.
- * The database owns `context`, and calls release(context) when the write is done or refused. BUSY:
- * too many closures wait, or the database is being closed. If the closure fails, that is logged; if
- * the commit fails, the closure is run again, unless the database is being closed. */
+/* Queues a closure that nobody waits for. It is run in the transaction of the next write or, if
+ * none is queued within a second, in a transaction of its own. A transaction runs such closures
+ * before its writes, so they never overwrite what the calling thread writes later with
+ * database_write. The database owns `context`, and calls release(context) when the write is done or
+ * refused. BUSY: too many closures wait, or the database is being closed. If the closure fails,
+ * that is logged; if the commit fails, the closure is run again, unless the database is being
+ * closed. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
 /* Returns true once the closures deferred so far were run, and what they wrote is on disk. */
@@ -61,8 +66,8 @@ size_t database_queued(struct database *database);      /* writes that somebody 
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
 /* Returns whether both are in the same place, so that each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);
-/* If much of the file is free, gives some of the space back to the file system, in one transaction;
- * *more: there is more to give back. */
+/* SQLite: if much of the file is free, gives some of the space back to the file system, in one
+ * transaction; *more: there may be more to give back. PostgreSQL: does nothing; *more is false. */
 CHECKED bool database_shrink(struct database *database, bool *more, struct error *error);
 /* When the last commit reached the disk, on the monotonic clock; 0: none yet. */
 int64_t database_committed_ns(struct database *database);

@@ -22,7 +22,7 @@ struct database_writer {
     struct sql_connection *connection;
     pthread_t thread;
     bool rehearses;
-    bool failing; /* the last transaction failed; only the thread uses it */
+    bool failing; /* since a transaction or `keep` failed, none was committed; the thread's own */
 
     pthread_mutex_t lock; /* protects everything below */
     CHECKED bool (*guard)(void *context, struct error *error);
@@ -72,7 +72,8 @@ static bool is_stopping(struct database_writer *writer)
     return stopping;
 }
 
-/* Waits a moment and returns true if the batch may succeed then. */
+/* If the batch may succeed when it is run again, and until_ns has not come, waits a moment and
+ * returns true. */
 static bool wait_to_repeat(struct database_writer *writer, const struct error *reason,
                            int64_t until_ns)
 {
@@ -119,7 +120,7 @@ static bool run_batch(struct database_writer *writer, struct write_batch *batch,
     return false;
 }
 
-/* With the lock held: waits until something is queued, or until due_ns. */
+/* With the lock held: waits until something is queued, the writer must stop, or due_ns has come. */
 static void wait_until(struct database_writer *writer, int64_t due_ns)
 {
     struct timespec at = { due_ns / 1000000000, due_ns % 1000000000 };
@@ -140,8 +141,8 @@ static void keep(struct database_writer *writer)
         log_failing(writer, true, &error);
 }
 
-/* With the lock held: waits until something is queued. If nothing is for GUARD_INTERVAL_NS, calls
- * the guard and the engine instead. */
+/* With the lock held: waits until something is queued or the writer must stop. After
+ * GUARD_INTERVAL_NS it stops waiting, and calls the guard and the engine without the lock. */
 static void wait_idle(struct database_writer *writer)
 {
     int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one thread that writes to a database. Whatever is queued while a transaction runs is
- * committed together by the next one (group commit). Private to database.c. A function without a
- * comment promises what database.h says of the function named without `_writer`. */
+/* The one thread that writes to a database. Writes that are queued while a transaction runs are
+ * committed together by the next one, up to a limit (group commit). Private to database.c. A
+ * function without a comment promises what database.h says of the function named without `_writer`.
+ */
 #pragma once
 
 #include "store/engine/database_apply.h"

@@ -22,8 +22,8 @@ struct deferred_timestamps {
     struct database *database;
     pthread_mutex_t lock;
     size_t count;
-    bool is_queued; /* a flush of the table is queued */
-    struct timestamp *slots;
+    bool is_queued;          /* a flush of the slots is queued */
+    struct timestamp *slots; /* a hash table */
 };
 
 struct deferred_timestamps *deferred_timestamps_create(struct database *database)
@@ -45,7 +45,7 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* Replaces the table by an empty one, and returns the old one. */
+/* Replaces the slots by empty ones, and returns the old ones. */
 static struct timestamp *swap_slots(struct deferred_timestamps *deferred)
 {
     struct timestamp *old = deferred->slots;
@@ -56,7 +56,7 @@ static struct timestamp *swap_slots(struct deferred_timestamps *deferred)
     return old;
 }
 
-/* The table that one transaction writes. */
+/* The slots that one transaction writes. */
 struct flush {
     struct deferred_timestamps *deferred;
     struct timestamp *slots; /* NULL: the transaction has not run yet */
@@ -108,7 +108,7 @@ static void release(void *context)
     free(flush);
 }
 
-/* Queues a flush. If the writer refuses it (too many updates wait), the next call of
+/* Queues a flush. If the writer refuses it, the next call of
  * deferred_timestamps_note tries again. */
 static void defer(struct deferred_timestamps *deferred)
 {

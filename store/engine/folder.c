@@ -27,7 +27,7 @@ static CHECKED bool create(const char *folder, struct error *error)
     return folders_make(folder, &why) || failed(folder, why.message, error);
 }
 
-static CHECKED bool in_use(const char *folder, int file, struct error *error)
+static CHECKED bool refuse_in_use(const char *folder, int file, struct error *error)
 {
     char process[24] = "";
     ssize_t length = pread(file, process, sizeof process - 1, 0);
@@ -53,7 +53,7 @@ bool folder_lock(const char *folder, int *lock_file, struct error *error)
     if (file < 0)
         return failed(folder, strerror(errno), error);
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        done = errno == EWOULDBLOCK ? in_use(folder, file, error)
+        done = errno == EWOULDBLOCK ? refuse_in_use(folder, file, error)
                                     : failed(folder, strerror(errno), error);
         close(file);
         return done;

@@ -69,7 +69,7 @@ static void add_value(struct text *out, const struct sql_value *value)
 static void write_rows(const struct sql_value *values, size_t columns, size_t rows,
                        struct text *out)
 {
-    /* No flags, no extension. The NUL that ends the literal is the last byte. */
+    /* No flags, no extension. The NUL that ends the literal is the last byte of the head. */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 
     text_add_bytes(out, head, sizeof head);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process holds a PostgreSQL database, and may write to it. A row of the table
- * opsbrain_holder has the holder, the time when its hold expires unless it is renewed, and the
- * fence: a number that each new holder increments. postgres_begin begins each transaction by
- * updating the row, and fails if the row no longer has the writer's fence: so a paused process that
- * has lost the database stores nothing. The row also counts the transactions, so that a writer
+/* Which process holds a PostgreSQL database, and may write to it. For each set of migrations, a row
+ * of the table opsbrain_holder has the holder, the time when its hold expires unless it is renewed,
+ * and the fence: a number that each new holder increments. postgres_begin begins each transaction
+ * by updating the row, and fails if the row no longer has the writer's fence: so a paused process
+ * that has lost the database stores nothing. The row also counts the transactions, so that a writer
  * whose COMMIT was not answered finds out in its next session whether the transaction was
  * committed. */
 #include <stdio.h>
@@ -116,9 +116,9 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
 /* A live holder renews its hold while we wait, and the hold of a dead one expires. If the
  * database's clock was set back, the expiry could take hours: so a hold that is not renewed within
  * HOLD_NS counts as expired, whatever time it names. If its holder was only paused, its old fence
- * keeps it from writing. If its holder is in a long transaction, this transaction has locked the
+ * keeps it from writing. If its holder is in a long transaction, that transaction has locked the
  * row, and replace_holder fails with POSTGRES_LOCKED. */
-bool postgres_holder_take(struct postgres_connection *writer, struct error *error)
+bool postgres_holder_become(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
     struct record first, record;
@@ -168,7 +168,7 @@ void postgres_holder_leave(struct postgres_connection *writer)
 
 /* ---- Transactions ---- */
 
-static CHECKED bool lost(struct postgres_connection *writer, struct error *error)
+static CHECKED bool refuse_lost(struct postgres_connection *writer, struct error *error)
 {
     struct record record = { .holder = "unknown" };
     struct error ignored; /* the new holder is then "unknown" */
@@ -193,7 +193,7 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
     if (!sql_find(&sql, &found, error))
         return false;
     if (!found)
-        return lost(writer, error);
+        return refuse_lost(writer, error);
     writer->batch = sql_integer(&sql, 0);
     return true;
 }
@@ -233,7 +233,7 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
     sql_bind_text(&sql, 1, writer->set);
     sql_bind_integer(&sql, 2, writer->fence);
     return ensure_session(writer, error) && sql_run(&sql, error)
-           && (sql_changes(&sql) == 1 || lost(writer, error));
+           && (sql_changes(&sql) == 1 || refuse_lost(writer, error));
 }
 
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
@@ -263,7 +263,7 @@ static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate 
 
 static CHECKED bool find_fate(struct postgres_connection *writer, struct error *error)
 {
-    static const char advice[] = "so it may be stored or not: check before you try again";
+    static const char advice[] = "so this may be stored or not: check before you try again";
     int64_t until_ns = clock_monotonic_ns() + COMMIT_PATIENCE_NS;
     const struct error reason = *error;
     enum fate fate;

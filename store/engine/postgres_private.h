@@ -99,7 +99,7 @@ CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *erro
 
 /* Becomes the holder; if necessary, first waits until the hold of a dead holder has expired.
  * CONFLICT: another process holds the database. */
-CHECKED bool postgres_holder_take(struct postgres_connection *writer, struct error *error);
+CHECKED bool postgres_holder_become(struct postgres_connection *writer, struct error *error);
 /* Gives the hold up at once, so that the next process need not wait until the hold expires. */
 void postgres_holder_leave(struct postgres_connection *writer);
 /* For struct sql_engine. */

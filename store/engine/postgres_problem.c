@@ -49,7 +49,7 @@ static const struct problem {
       "no password supplied" },
     { "", ERROR_INTERNAL,
       "the database's certificate cannot be verified: name the file of its authority, "
-      "sslrootcert=FILE, and check that it has not expired",
+      "sslrootcert=FILE, and check that the certificate has not expired",
       "certificate verify failed" },
     { "", ERROR_INTERNAL,
       "the database's certificate is for another name: connect to the name that it has",

@@ -88,7 +88,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
 }
 
 /* Claims the schema for opsbrain and checks its version, in a transaction with a lock, because two
- * processes may start at once. */
+ * processes may start at the same time. */
 static CHECKED bool claim_and_check(struct sql_connection *writer,
                                     const struct migration_set *migrations, struct error *error)
 {
@@ -130,7 +130,7 @@ bool postgres_prepare_schema(struct sql_connection *writer, const struct migrati
     connection->set = postgres_migrations_name(migrations);
     if (!claim_and_check(writer, migrations, error))
         return roll_back(connection);
-    if (!postgres_holder_take(connection, error))
+    if (!postgres_holder_become(connection, error))
         return false;
     return migrate(writer, migrations, error) || roll_back(connection);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of a PostgreSQL connection. Without a pooler, a kept statement is prepared at its
- * first run, when the types of its parameters are known, and again in a new session or if the types
- * differ. All rows of a run arrive at once. */
+/* Statements of a PostgreSQL connection. Without a pooler, a statement that its caller keeps for
+ * further runs is prepared at its first run, when the types of its parameters are known, and again
+ * in a new session or if the types differ. All rows of a run arrive together. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
 }
 
 /* Reconnects only a reader: a writer may be in a transaction, which ends with its session. */
-static bool is_connected(struct postgres_connection *connection)
+static bool ensure_connected(struct postgres_connection *connection)
 {
     if (connection->kind == SQL_CONNECTION_READER)
         return postgres_is_usable(connection);
@@ -199,7 +199,7 @@ static bool run_once(struct sql_statement *statement)
     struct postgres_connection *connection = statement->connection;
     ExecStatusType status;
 
-    if (!is_connected(connection))
+    if (!ensure_connected(connection))
         return false;
     statement->result = run(statement);
     statement->row = -1;

@@ -32,10 +32,16 @@ static CHECKED bool check_file(const struct presence_file *file, struct error *e
     struct stat status;
     const char *reason = "another file is there now";
 
-    if (stat(file->path, &status) != 0)
-        reason = errno == ENOENT || errno == ENOTDIR ? "it is no longer there" : strerror(errno);
-    else if (status.st_dev == file->device && status.st_ino == file->inode)
+    if (stat(file->path, &status) != 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return error_set(error, ERROR_BUSY,
+                             "%.300s cannot be checked (%s), so nothing can be stored: let the "
+                             "server reach it again",
+                             file->path, strerror(errno));
+        reason = "it is no longer there";
+    } else if (status.st_dev == file->device && status.st_ino == file->inode) {
         return true;
+    }
     return error_set(error, ERROR_BUSY,
                      "%.300s was moved or deleted under the running server (%s), so nothing can be "
                      "stored: put it back if it was moved, else stop the server, restore "

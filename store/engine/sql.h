@@ -26,15 +26,16 @@ CHECKED bool sql_connection_has_table(struct sql_connection *connection, const c
                                       bool *found, struct error *error);
 
 /* One use of a statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends with its
- * scope. An error of begin or bind is reported by the next step. Statements are kept by the address
- * of the `text` of sql_begin, so this text must stay unchanged, usually as a static string, as long
- * as statements are begun on the connection. Bound memory must live until the end of the run. */
+ * scope. An error of begin or bind is reported by the next step. A connection keeps statements, and
+ * finds each again by the address of the `text` of sql_begin: so this text must stay unchanged,
+ * usually as a static string, as long as statements are begun on the connection. Bound memory must
+ * live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
     bool *in_use;                  /* flag of the kept statement; NULL: the statement is not kept */
     struct error *failure;         /* heap: the first error of begin or bind; NULL: none */
-    struct sql_repaired *repaired; /* heap: the bound texts that had to be repaired */
+    struct sql_repaired *repaired; /* heap: repaired copies of bound texts; NULL: none */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
@@ -42,7 +43,7 @@ struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
 /* Returns whether sql_bind_bytes binds the text unchanged. Engines differ in what they accept, so
- * it and sql_bind_text replace NUL and invalid UTF-8 by U+FFFD (text_add_utf8). */
+ * sql_bind_bytes and sql_bind_text replace NUL and invalid UTF-8 by U+FFFD (text_add_utf8). */
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
@@ -70,7 +71,7 @@ double sql_real(const struct sql *sql, int column);
 void sql_text(const struct sql *sql, int column, char *out, size_t size);
 char *sql_text_copy(const struct sql *sql, int column); /* heap */
 bool sql_is_null(const struct sql *sql, int column);
-/* Borrowed until the next step. */
+/* Borrowed until the next step, or sql_end. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
 /* Makes room for one more row after `count` rows: the capacity doubles at powers of two. */

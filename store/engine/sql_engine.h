@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of a database engine: a table of functions, and the first members of its
  * connections. In store/, only the engines, sql.c, database.c, database_writer.c, write_batch.c and
- * store/copy/ include it; all others include sql.h. */
+ * store/copy/ call these functions; all others call those of sql.h. */
 #pragma once
 
 #include <stddef.h>
@@ -60,9 +60,9 @@ struct sql_engine {
     CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
                          struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* after its statements were finished */
-    /* Checks that the database is one of opsbrain's and of a known version (SQLite: also that a
-     * small file is undamaged), and brings it up to date. A PostgreSQL writer first becomes the
-     * holder of the database. Called before the writer's first transaction. */
+    /* Checks that the database is empty or opsbrain's, and of a known version (SQLite: also that a
+     * small file is undamaged). A PostgreSQL writer then becomes the holder of the database. Last,
+     * the schema is brought up to date. Called before the writer's first transaction. */
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
@@ -75,25 +75,27 @@ struct sql_engine {
     void (*reset)(struct sql_statement *statement); /* also forgets what was bound */
 
     /* A column of the current row, converted to the function's type. NULL becomes 0, or a NULL
-     * pointer with the length 0. What a pointer refers to is borrowed until the next step. */
+     * pointer with the length 0. What a pointer refers to is borrowed until the next step, reset
+     * or finish. */
     bool (*is_null)(struct sql_statement *statement, int column);
     int64_t (*integer)(struct sql_statement *statement, int column);
     double (*real)(struct sql_statement *statement, int column);
     const char *(*text)(struct sql_statement *statement, int column);
     const void *(*blob)(struct sql_statement *statement, int column, size_t *length);
 
-    /* A transaction that writes. If the answer to a commit is lost, `commit` finds out whether the
-     * transaction was committed. */
+    /* A transaction that writes. If the answer to a commit is lost, `commit` looks up whether the
+     * transaction was committed; if that stays unknown, it returns false and the error says so. */
     CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
     /* Returns whether the transaction that failed last may succeed if it is run again soon. */
     bool (*may_repeat)(struct sql_connection *writer);
-    /* Called outside of a transaction, every few seconds while there is nothing to write, and
-     * during a copy; NULL: there is nothing to do. */
+    /* Renews the writer's hold on the database. CONFLICT: another process holds it. Called outside
+     * of a transaction, every few seconds while there is nothing to write, and during a copy. NULL:
+     * the engine has no hold to renew (SQLite). */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
     /* Begins a transaction that sees the database as it is now, whatever others write. If the
-     * session is lost, the statement that runs then fails. */
+     * session is lost, the first statement that needs it fails. */
     CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,

@@ -21,7 +21,7 @@
 #include "base/core/digest.h"
 #include "store/engine/sql.h"
 
-/* A column of the current row, and what a kind needs to read it into a member. */
+/* A column of the current row, and what is needed to read it into a member of a struct. */
 struct sql_column {
     const struct sql *sql;
     int index;

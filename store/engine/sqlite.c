@@ -14,7 +14,7 @@
 #include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
-/* How many pages the WAL has when it is checkpointed. */
+/* With how many pages, or more, the write-ahead log is checkpointed after a transaction. */
 #define CHECKPOINT_PAGES 1000     /* while no writes wait */
 #define CHECKPOINT_PAGES_MAX 8000 /* while writes wait */
 /* While a file has more free pages than this, some are given back to the file system. */
@@ -138,8 +138,8 @@ static int add_functions(sqlite3 *db)
                                    octet_length, NULL, NULL);
 }
 
-static CHECKED bool begin(struct sqlite_connection *connection, enum sql_connection_kind kind,
-                          struct error *error)
+static CHECKED bool open_file(struct sqlite_connection *connection, enum sql_connection_kind kind,
+                              struct error *error)
 {
     static const char reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;";
     static const char writer[] = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
@@ -173,7 +173,7 @@ static CHECKED bool open_connection(const char *place, enum sql_connection_kind 
     connection = memory_zeroed(1, sizeof *connection);
     connection->base =
         (struct sql_connection){ .engine = &sqlite_engine, .place = memory_copy_text(place) };
-    if (!begin(connection, kind, error)) {
+    if (!open_file(connection, kind, error)) {
         close_connection(&connection->base);
         return false;
     }

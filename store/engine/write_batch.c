@@ -6,8 +6,8 @@
 #include "base/core/log.h"
 #include "store/engine/sql_engine.h"
 
-/* Undoes one closure, which failed for `reason`. Returns false and sets *fatal if the transaction
- * is over, or may not be committed. */
+/* Undoes what one closure changed before it failed for `reason`. Returns false and sets *fatal if
+ * the transaction is over, or must not be committed. */
 static CHECKED bool undo(struct sql_connection *writer, const struct error *reason,
                          struct error *fatal)
 {
@@ -19,7 +19,7 @@ static CHECKED bool undo(struct sql_connection *writer, const struct error *reas
 }
 
 /* Runs one closure; *ok: its changes stay, otherwise they are undone. Returns false and sets *fatal
- * if nothing in the batch may be committed. */
+ * if nothing in the batch can be committed. */
 static CHECKED bool apply_one(struct sql_connection *writer, database_apply *apply, void *context,
                               bool *ok, struct error *error, struct error *fatal)
 {

@@ -79,8 +79,8 @@ bool fleet_managed_list(struct store *store, struct fleet_managed_row **out, siz
     return true;
 }
 
-static CHECKED bool check_free(struct sql_connection *connection, const char *deployment,
-                               struct error *error)
+static CHECKED bool check_name_is_free(struct sql_connection *connection, const char *deployment,
+                                       struct error *error)
 {
     bool found;
     SQL_AUTO sql = sql_begin(
@@ -113,7 +113,7 @@ bool fleet_managed_insert(struct sql_connection *connection, const struct fleet_
     random_id("mng", copy.id);
     copy.spent_ms = copy.created_ms;
     sql_row_bind(&sql, &stored, &copy);
-    return check_free(connection, row->deployment, error) && sql_run(&sql, error);
+    return check_name_is_free(connection, row->deployment, error) && sql_run(&sql, error);
 }
 
 /* ---- Adoption ---- */

@@ -14,7 +14,7 @@ struct fleet_managed_row {
     char state[16];        /* "creating", "running", "stopped", "failed", "gone" */
     char rights[16];       /* "created"; "adopted": may be stopped and destroyed; "watched": not */
     char *wish;            /* JSON, heap: recipe, overrides, place, kind, replicas, at_end */
-    int64_t usd_known;
+    int64_t usd_known;     /* 1: usd_per_hour is known; 0: it is not */
     double usd_per_hour;
     int64_t ends_ms; /* 0: no end */
     char at_end[16];
@@ -25,10 +25,10 @@ struct fleet_managed_row {
     char problem[512];   /* what the last observation found, or why it failed; "": no problem */
     /* JSON, heap: the observed fields after the last plan that was carried out; {}: none. */
     char *baseline;
-    /* JSON, heap: what the provider needs to return the server's key, and the address to which that
-     * key is sent; {}: nothing. */
+    /* JSON, heap: what the provider needs in order to find the server's key, and the address to
+     * which that key is sent; {}: nothing. (A target's "door" is how its servers are reached.) */
     char *door;
-    double spent_usd; /* cost until spent_ms, where the price was known */
+    double spent_usd; /* cost until spent_ms, without the time for which no price was known */
     int64_t spent_ms;
     int64_t created_ms, ended_ms;
     char created_by[64];
@@ -62,20 +62,21 @@ CHECKED bool fleet_managed_note(struct store *store, const struct fleet_observat
 /* Forgets a server that was adopted to be watched only; does nothing for any other deployment. */
 CHECKED bool fleet_managed_release(struct store *store, const char *deployment, int64_t now_ms,
                                    struct error *error);
-/* Records a warning of the deployment's end; *first: it was not given before. `level` is as in
- * `warned`. */
+/* Records a warning of the deployment's end; *first: the deployment is not gone, and no
+ * warning of this or a higher level was recorded for this end before. `level` is as in `warned`. */
 CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t level, bool *first,
                                 struct error *error);
 
 struct fleet_instance {
     char id[ID_SIZE]; /* of this database: a label on the resources that opsbrain creates */
-    /* The database was last used at another place: opsbrain then only reads the clouds. */
+    /* The database is used at a place that is not recorded: opsbrain then only reads the clouds. */
     bool moved;
 };
 /* Creates the id if there is none, and records the place if none is recorded. */
 CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,
                                  struct error *error);
-/* Records the place where the database is used: one place, or two (separated by a blank) while it
- * moves from one to the other. "": the place that fleet_instance_read gets next is recorded. */
+/* Records the place where the database is used: one text, or two, separated by a blank, each of
+ * which then counts as recorded (server/program/fleet_place.c, while it changes the text). "": the
+ * place that fleet_instance_read gets next is recorded. */
 CHECKED bool fleet_instance_settle(struct store *store, const char *place, struct change *change,
                                    struct error *error);

@@ -54,7 +54,8 @@ static CHECKED bool check_total(struct sql_connection *connection,
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* Without this check, a name that is registered already would lead to the new server. */
+/* Without this check, a deployment that is registered under this name would get the new server's
+ * address. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -93,8 +94,9 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct be
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Until the plan has ended, the deployment counts at the higher of its price and the plan's. A
- * stopped one that the plan starts or changes counts as running now, at the plan's price. */
+/* Reserves the price at which check_total counts the deployment until the plan has ended: the
+ * higher of its price and the plan's. A stopped deployment is not counted, unless the plan starts
+ * or changes it: then it counts as running from now on, at the plan's price. */
 static CHECKED bool begin_change(struct sql_connection *connection,
                                  const struct beginning *beginning, struct error *error)
 {

@@ -41,7 +41,7 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
                     "AND state <> 'gone'");
 
     sql_bind_text(&sql, 1, ending->id);
-    sql_bind_text(&sql, 2, end->managed);
+    sql_bind_text(&sql, 2, end->managed_state);
     sql_bind_text(&sql, 3, end->observed);
     sql_bind_text(&sql, 4, end->baseline);
     sql_bind_text(&sql, 5, end->wish);
@@ -65,10 +65,11 @@ static CHECKED bool copy_terms(struct sql_connection *connection, const struct e
     return !ending->end->sets_terms || job_execute(connection, COPY, ending->id, 0, error);
 }
 
-/* If the platform refused every change of a plan that failed or was cancelled, the earlier price is
- * restored, unless it is above the reserved one: so the ceilings are kept. If the plan may have
- * changed something, the platform may bill the higher of the two prices, and end the server at the
- * earlier of the two ends: so the higher price stays, and the earlier end is stored. */
+/* Sets the price and the end of a deployment whose plan failed or was cancelled. While the plan
+ * ran, a price was reserved (fleet_plan_begin.c). If the plan changed nothing, the price from
+ * before the plan is restored, unless it is above the reserved one: so the ceilings are kept. If
+ * the plan may have changed something, the platform may bill either price, and end the server at
+ * either end: so the reserved price stays, and the earlier of the two ends is stored. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
                                   struct error *error)
 {
@@ -187,7 +188,7 @@ static CHECKED bool apply_requeue(struct sql_connection *connection, void *conte
     return true;
 }
 
-/* Usually there is none, which a reader finds out without a writing transaction. */
+/* Usually no plan is stranded; this check needs no writing transaction. */
 static CHECKED bool any_stranded(struct store *store, bool *found, struct error *error)
 {
     struct fleet_plan_row plan = { 0 };

@@ -57,8 +57,8 @@ struct fleet_approval {
     char client[128];
     int64_t created_ms;
 };
-/* CONFLICT: the plan was begun before, or has expired. Agreeing twice in the same way changes
- * nothing. */
+/* CONFLICT: the plan was begun before, or has expired. An approval by the same principal in the
+ * same way is stored once. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
 /* Lists a plan's approvals, oldest first; free(*out). */
@@ -67,7 +67,8 @@ CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fl
 /* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
  * is missing. To stop or destroy a deployment, one approval by anybody is enough. Any other plan
  * needs a person, or two if the target requires two. Where it requires one, an agent may approve
- * instead, up to the target's ceilings for agents. */
+ * instead, if the cost and the end are known and within the target's ceilings for agents. The
+ * deployment's life is from plan->created_ms to plan->ends_ms, here and in fleet_plan_within. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
@@ -91,11 +92,13 @@ CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *w
 /* How a plan ended, and the new values of its deployment's row. */
 struct fleet_plan_end {
     const char *state, *reason;      /* of the plan */
-    const char *managed;             /* state of the deployment; NULL: unchanged */
+    const char *managed_state;       /* state of the deployment; NULL: unchanged */
     const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* JSON; NULL: unchanged */
     bool sets_terms;                 /* the plan's price, end and at_end become the deployment's */
-    bool changed_nothing; /* it was not carried out, and the platform refused each of its changes */
+    /* The plan was not carried out, and the platform refused every change that was requested, if
+     * any was. */
+    bool changed_nothing;
 };
 /* CONFLICT if the claim is stale. */
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,

@@ -11,6 +11,7 @@ struct fleet_managed_row;
 struct fleet_plan_row;
 struct fleet_target_row;
 
+/* Like fleet_target_find and fleet_plan_find. */
 CHECKED bool fleet_target_read(struct sql_connection *connection, const char *name,
                                struct fleet_target_row *out, struct error *error);
 CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
@@ -18,6 +19,7 @@ CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
 /* CONFLICT: the plan was begun before, or has expired. */
 CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms,
                                    struct error *error);
+/* Like fleet_plan_approvals. */
 CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const char *id,
                                        struct fleet_approval **out, size_t *count,
                                        struct error *error);
@@ -34,6 +36,7 @@ CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *d
 /* Adds the row under a new id. CONFLICT: the deployment is managed already. */
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
-/* Adds the cost since the last count to the deployment whose newest plan this is. */
+/* Adds the cost since the last count to the spent_usd of the deployment whose newest plan has the
+ * id `plan_id`. */
 CHECKED bool fleet_managed_count_cost(struct sql_connection *connection, const char *plan_id,
                                       int64_t now_ms, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who must agree to a plan, and how much it may cost. */
+/* Who must agree to a plan, and which limits of cost and life it must keep. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -32,8 +32,9 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* An agent may approve the end of a deployment. Unless two people must agree, it may also approve
- * any other plan with a known cost and end, up to the target's ceilings for agents. */
+/* An agent may approve that a deployment is stopped or destroyed. Unless two people must agree, it
+ * may also approve any other plan whose cost and end are known, up to the target's ceilings for
+ * agents. */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;

@@ -252,8 +252,8 @@ bool fleet_target_put(struct store *store, const struct fleet_target_row *target
 
     text_copy(edit.wanted.created_by, sizeof edit.wanted.created_by,
               store_change_principal(change));
-    if (!store_change_described(store, change, apply_put, &edit, edit.wanted.name, "",
-                                &edit.described, error))
+    if (!store_change_described_take(store, change, apply_put, &edit, edit.wanted.name, "",
+                                     &edit.described, error))
         return false;
     *out = edit.row;
     *changed = edit.changed;
@@ -282,8 +282,8 @@ bool fleet_target_retire(struct store *store, const char *name, int64_t now_ms,
     struct edit edit = { .now_ms = now_ms };
 
     text_copy(edit.wanted.name, sizeof edit.wanted.name, name);
-    return store_change_described(store, change, apply_retire, &edit, edit.wanted.name, "",
-                                  &edit.described, error);
+    return store_change_described_take(store, change, apply_retire, &edit, edit.wanted.name, "",
+                                       &edit.described, error);
 }
 
 /* ---- Reads ---- */

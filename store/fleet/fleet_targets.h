@@ -19,9 +19,11 @@ struct fleet_target_row {
     /* Ceilings per hour, for one deployment and for all of them; 0: only what costs nothing. */
     double deployment_usd, total_usd;
     int64_t life_limit_s; /* 0: no limit */
-    /* 0 or 1. allows_no_guard: the end of a deployment may depend on opsbrain alone. */
+    /* 0 or 1. allows_no_guard: the end of a deployment may depend on opsbrain alone. needs_two: two
+     * people must agree to a plan, unless it only stops or destroys a deployment. */
     int64_t allows_no_price, allows_no_end, allows_no_guard, needs_two;
-    /* What an agent may approve alone, per hour and in all; agent_usd 0: nothing. */
+    /* The cost up to which an agent may approve alone, per hour and in all; agent_usd 0: it may
+     * approve only that a deployment is stopped or destroyed, which these ceilings do not limit. */
     double agent_usd, agent_life_usd;
     char created_by[64];
     int64_t changed_ms, retired_ms; /* retired_ms 0: not retired */

@@ -20,7 +20,8 @@ CHECKED bool browser_session_add(struct store *store, const struct browser_sessi
 /* `change` NULL: nobody signed out, so no audit row is written. */
 CHECKED bool browser_session_remove(struct store *store, const char *id, struct change *change,
                                     struct error *error);
-/* Stores `now_ms` as last_seen_ms within about a second; never waits. */
+/* Has `now_ms` stored as last_seen_ms within about a second, as deferred_timestamps_note does;
+ * never waits. */
 void browser_session_set_seen(struct store *store, const char *id, int64_t now_ms);
 /* Reads all sessions, the oldest first; free(*out). */
 CHECKED bool browser_session_load(struct store *store, struct browser_session **out, size_t *count,

@@ -19,7 +19,7 @@ struct store;
 struct actor {
     const char *principal;
     const char *role;
-    const char *client;     /* such as "name/version" or "page"; "": not known */
+    const char *client;     /* such as "name/version" or "page"; "" or NULL: not known */
     const char *request_id; /* as in the log line of the request */
 };
 
@@ -32,8 +32,9 @@ struct change {
     const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
     /* Identifies a request that takes several rounds but takes effect only once; NULL: none. */
     const char *nonce;
-    const struct text *changed;  /* JSON {"member": [before, after]}; NULL: not recorded */
-    int64_t storage_limit_bytes; /* CONFLICT if the principal has stored this much; 0: no limit */
+    const struct text *changed; /* JSON {"member": [before, after]}; NULL: not recorded */
+    /* CONFLICT if the principal has stored this much or more; 0: no limit. */
+    int64_t storage_limit_bytes;
     int64_t intent; /* set by audit_log_announce: id of the row that announces the change */
-    bool written;   /* set by the store once the outcome row is committed */
+    bool written;   /* set by the store once the change and its audit row are committed */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts and lengths that users import for their sweeps. A dataset never changes, because runs
- * refer to it. bench/workload/dataset.h writes and reads `data`. */
+ * refer to it. dataset_pack (bench/workload/dataset.h) makes the `data` of the functions below. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -11,7 +11,7 @@ struct dataset_entry {
     char name[DATASET_NAME_SIZE], digest[65], kind[16], principal[64];
     int64_t rows, skipped; /* the file's usable records, and its other ones */
     int64_t file_bytes, created_ms;
-    char *lengths; /* JSON, heap */
+    char *lengths; /* JSON, heap: statistics of the lengths in tokens */
 };
 void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);

@@ -110,7 +110,7 @@ static CHECKED bool find_current(struct sql_connection *connection, const char *
 
 struct edit {
     struct deployment wanted;
-    struct deployment row; /* the row to store; begins as a copy of `wanted` */
+    struct deployment row; /* the new revision; apply_retire makes none */
     int64_t now_ms;
     bool is_admin; /* the caller is an admin */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];
@@ -170,10 +170,10 @@ static CHECKED bool bind_secret(struct sql_connection *connection, const struct 
 {
     struct secret_origin bound = { .created_ms = row->changed_ms };
 
-    if (row->binds[0] == '\0')
+    if (row->origin_to_bind[0] == '\0')
         return true;
     text_copy(bound.secret, sizeof bound.secret, row->secret);
-    text_copy(bound.origin, sizeof bound.origin, row->binds);
+    text_copy(bound.origin, sizeof bound.origin, row->origin_to_bind);
     text_copy(bound.created_by, sizeof bound.created_by, row->created_by);
     return secret_origin_insert(connection, &bound, error);
 }
@@ -287,11 +287,11 @@ static CHECKED bool run_edit(struct store *store, database_apply *apply,
 
     if (*wanted->created_by == '\0' && change != NULL && change->actor.principal != NULL)
         text_copy(wanted->created_by, sizeof wanted->created_by, change->actor.principal);
-    if (*wanted->binds != '\0')
+    if (*wanted->origin_to_bind != '\0')
         snprintf(edit.detail, sizeof edit.detail, "the secret %s is bound to %s", wanted->secret,
-                 wanted->binds);
-    if (!store_change_described(store, change, apply, &edit, wanted->name, edit.detail,
-                                &edit.changed, error))
+                 wanted->origin_to_bind);
+    if (!store_change_described_take(store, change, apply, &edit, wanted->name, edit.detail,
+                                     &edit.changed, error))
         return false;
     *out = edit.row;
     return true;

@@ -24,17 +24,18 @@ struct deployment {
     char labels[2048]; /* JSON object of strings */
     /* JSON object of integers: max_instances, container_concurrency, max_running. */
     char limits[1024];
-    char created_by[64];
-    /* The principal that, like admins, may change its URL or secret, and remove it. */
+    char created_by[64]; /* the author of this revision */
+    /* The principal that, like admins, may change the URL or the secret, and remove the
+     * deployment. */
     char owner[64];
     int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
     /* Only an input: the origin to which the secret is bound when this revision is stored;
      * "": none. */
-    char binds[ORIGIN_SIZE];
+    char origin_to_bind[ORIGIN_SIZE];
 };
 
 /* CONFLICT: a deployment that is not retired has the name. A retired deployment of that name
- * becomes active again, as a new revision with the same owner, if it had one; FORBIDDEN: the
+ * becomes active again, as a new revision; if it has an owner, it keeps that owner. FORBIDDEN: the
  * caller is neither that owner nor an admin. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
@@ -52,8 +53,8 @@ CHECKED bool deployment_find(struct store *store, const char *name, struct deplo
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                                       struct deployment *out, struct error *error);
 /* Returns whether a measurement of one also describes the other, that is, whether all that can
- * affect a measurement is equal (not labels, owner, author, or the secret, which only gives
- * access). */
+ * affect a measurement is equal. Labels, owner, author, and the secret, which only gives access,
+ * may differ. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
 /* *first: the first of the consecutive revisions up to `revision` that all measure the same
  * (deployment_measures_same). */

@@ -11,8 +11,8 @@
  * job joins the first round, from the current one on, that follows those of its principal's earlier
  * jobs. So every principal that waits runs one job before any of them runs a second, and leaving
  * the line and joining it again gains nothing. */
-static CHECKED bool next_turn(struct sql_connection *connection, const char *job_id,
-                              const char *endpoint, int64_t *turn, struct error *error)
+static CHECKED bool assign_turn(struct sql_connection *connection, const char *job_id,
+                                const char *endpoint, int64_t *turn, struct error *error)
 {
     static const char NEXT[] =
         "INSERT INTO line_turns (endpoint, principal, turn) SELECT ?2, principal, " SQL_GREATER(
@@ -38,7 +38,7 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     SQL_AUTO sql = sql_begin(connection, "UPDATE endpoint_leases SET turn = ?3 "
                                          "WHERE job_id = ?1 AND endpoint = ?2");
 
-    if (!next_turn(connection, job_id, endpoint, &turn, error))
+    if (!assign_turn(connection, job_id, endpoint, &turn, error))
         return false;
     sql_bind_text(&sql, 1, job_id);
     sql_bind_text(&sql, 2, endpoint);
@@ -46,7 +46,8 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* Joins the line for the next endpoint that the job needs; *is_queued false: it needs no more. */
+/* Joins the line for the next endpoint that the job needs; *is_queued false: there is no next one.
+ */
 static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
                                   bool *is_queued, struct error *error)
 {
@@ -67,7 +68,7 @@ static CHECKED bool add_endpoint(struct sql_connection *connection, const char *
                                  const char *url, struct error *error)
 {
     char endpoint[ENDPOINT_NAME_SIZE];
-    struct error ignored; /* a deployment without a valid URL has no endpoint to wait for */
+    struct error ignored; /* an invalid or forbidden URL has no endpoint to wait for */
     SQL_AUTO sql = sql_begin(connection, "INSERT INTO endpoint_leases (endpoint, job_id) "
                                          "VALUES (?1, ?2) ON CONFLICT DO NOTHING");
 

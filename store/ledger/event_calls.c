@@ -7,15 +7,15 @@
 #include "store/ledger/events.h"
 #include "store/ledger/store_private.h"
 
-#define UNENDED_KEPT_MS (24 * 60 * 60 * 1000LL) /* for calls that never ended */
+#define UNENDED_KEPT_MS (24 * 60 * 60 * 1000LL) /* for calls that have not ended */
 
 struct opening {
-    char stream[EVENT_STREAM_SIZE];
+    char stream[EVENT_STREAM_KEY_SIZE];
     const char *session, *message_id, *request_id;
     int64_t now_ms;
 };
 
-/* Adds nothing if the session has ended meanwhile. */
+/* Adds nothing if the session has ended. */
 static CHECKED bool apply_begin(struct sql_connection *connection, void *context,
                                 struct error *error)
 {
@@ -40,12 +40,12 @@ bool event_call_begin(struct store *store, const char *session, const char *stre
         .session = session, .message_id = message_id, .request_id = request_id, .now_ms = now_ms
     };
 
-    event_stream(session, stream, opening.stream);
+    event_stream_key(session, stream, opening.stream);
     return database_write(store->main, apply_begin, &opening, error);
 }
 
 struct closing {
-    char stream[EVENT_STREAM_SIZE];
+    char stream[EVENT_STREAM_KEY_SIZE];
     int64_t now_ms;
 };
 
@@ -64,7 +64,7 @@ bool event_call_end(struct store *store, const char *session, const char *stream
 {
     struct closing *closing = memory_zeroed(1, sizeof *closing);
 
-    event_stream(session, stream, closing->stream);
+    event_stream_key(session, stream, closing->stream);
     closing->now_ms = now_ms;
     return database_defer_take(store->main, apply_end, closing, free, error);
 }
@@ -81,9 +81,9 @@ static const struct sql_columns columns = SQL_COLUMNS(struct event_call, CALL_CO
 bool event_call_find(struct store *store, const char *session, const char *stream,
                      struct event_call *out, bool *found, struct error *error)
 {
-    char key[EVENT_STREAM_SIZE];
+    char key[EVENT_STREAM_KEY_SIZE];
 
-    event_stream(session, stream, key);
+    event_stream_key(session, stream, key);
     if (!database_flush(store->main, error))
         return false;
     READER_AUTO reader = database_reader(store->main);

@@ -7,9 +7,9 @@
 #include "base/core/memory.h"
 #include "store/ledger/store_private.h"
 
-void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE])
+void event_stream_key(const char *session, const char *stream, char out[EVENT_STREAM_KEY_SIZE])
 {
-    snprintf(out, EVENT_STREAM_SIZE, "%.39s/%.23s", session, stream);
+    snprintf(out, EVENT_STREAM_KEY_SIZE, "%.39s/%.23s", session, stream);
 }
 
 struct adding {
@@ -48,8 +48,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct addin
     return sql_run(&sql, error);
 }
 
-/* Adds an event, and deletes the stream's oldest ones. These are found by counting rows, because
- * their numbers may have gaps. */
+/* Adds an event, and deletes all but the newest EVENTS_PER_STREAM of its stream. Those are found by
+ * counting rows, because the events' numbers may have gaps. */
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;

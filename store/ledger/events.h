@@ -12,12 +12,13 @@ struct event_row {
 };
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
-#define EVENT_STREAM_SIZE (ID_SIZE + 24)
+#define EVENT_STREAM_KEY_SIZE (ID_SIZE + 24)
 /* Writes the key that a session's stream has in the store: `key` of event_add and event_list. */
-void event_stream(const char *session, const char *stream, char out[EVENT_STREAM_SIZE]);
-/* Adds an event; it is on disk within a second, written together with others. The caller numbers
- * the events of a stream in ascending order; the newest EVENTS_PER_STREAM of each stream are kept.
- * BUSY: too many events wait to be written. */
+void event_stream_key(const char *session, const char *stream, char out[EVENT_STREAM_KEY_SIZE]);
+/* Queues an event, which is written within about a second, together with others; a failure is
+ * logged. The caller numbers the events of a stream in ascending order; the newest
+ * EVENTS_PER_STREAM of each stream are kept. BUSY: too many rows wait to be written, or the store
+ * is being closed. */
 CHECKED bool event_add(struct store *store, const char *key, int64_t sequence, const char *frame,
                        int64_t now_ms, struct error *error);
 /* Waits until the events added so far are stored, and lists those of the stream that follow number
@@ -29,20 +30,20 @@ void event_rows_free(struct event_row *rows, size_t count);
  * calls that began more than a day ago and have not ended. Called once a minute. */
 CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
-/* A call of a session that is answered by a stream. */
+/* A session's call that is answered by a stream. */
 struct event_call {
     char *message_id;    /* JSON: the id of its answer; heap */
     char request_id[40]; /* as in the log and the audit log */
     int64_t created_ms;
-    int64_t ended_ms; /* 0: it still runs, or the server was killed while it ran */
+    int64_t ended_ms; /* 0: it still runs, or its end was not stored (the server was killed) */
     int64_t sequence; /* of its newest event; 0: none is kept */
 };
-/* When this returns, the call is on disk, so that a client can resume its stream even after a
+/* When this returns true, the call is on disk, so that a client can resume its stream even after a
  * restart of the server. Nothing is stored if the session has ended. */
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);
-/* Records that the call has ended. The record is on disk within a second, like events. */
+/* Records that the call has ended. The record is queued like an event, with the same BUSY. */
 CHECKED bool event_call_end(struct store *store, const char *session, const char *stream,
                             int64_t now_ms, struct error *error);
 /* Finds the call of a stream. The caller frees out->message_id. */

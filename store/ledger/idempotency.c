@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Idempotency keys: while a key is kept (retention.c), a call that repeats the key and arguments of
- * an earlier one starts nothing new, and is told what that call started. */
+ * an earlier call, by the same principal to the same tool, starts nothing new, and is told what the
+ * earlier call started. */
 #include <string.h>
 
 #include "store/ledger/jobs.h"

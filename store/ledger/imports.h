@@ -28,10 +28,11 @@ struct import_order {
     size_t cell_count;
 };
 
-/* Stores an import with its cells and audit row. If the same file was already imported in the same
- * format, and `order` states no facts or the same facts as that import, *existed is set, *out is
- * that import, and the order's name is added to it. If the facts differ, a new import is stored,
- * which corrects the newest earlier one. Free *out with import_row_finish. */
+/* Adds an audit row, and stores an import with its cells, unless an import of the same file, format
+ * and facts is stored already (if `order` states no facts: with any facts). In that case, *existed
+ * is true, *out is the newest such import, and the order's name becomes one of its names. A new
+ * import corrects the newest earlier one of the same file and format, if there is one. Free *out
+ * with import_row_finish. */
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);
@@ -42,8 +43,8 @@ CHECKED bool import_find(struct store *store, const char *id, struct import_row 
  * import_rows_free. */
 CHECKED bool import_list(struct store *store, const char *deployment, int64_t before_ms,
                          size_t limit, struct import_row **out, size_t *count, struct error *error);
-/* Calls `each` with the JSON of every cell, in the file's order; if it returns false, so does this
- * function, at once. */
+/* Calls `each` with the JSON of every cell, in the file's order. If `each` returns false, so does
+ * this function, without calling it again. `each` must not read the store. */
 CHECKED bool import_each_cell(struct store *store, const char *id,
                               CHECKED bool (*each)(void *context, const char *json,
                                                    struct error *error),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the owner of a job does: claims it, sends heartbeats, finishes it or gives it back. And how
- * jobs that other owners left running become claimable. */
+/* What the owner of a job, a process, does: it claims the job, sends heartbeats, and finishes the
+ * job or gives it back. This file also makes jobs claimable that other owners left running. */
 #include <stdlib.h>
 #include <string.h>
 

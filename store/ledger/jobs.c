@@ -236,8 +236,8 @@ bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct chan
 {
     struct cancelling cancelling = { .id = id, .now_ms = now_ms };
 
-    if (!store_change_described(store, change, apply_cancel, &cancelling, id, "",
-                                &cancelling.changed, error))
+    if (!store_change_described_take(store, change, apply_cancel, &cancelling, id, "",
+                                     &cancelling.changed, error))
         return false;
     *out = cancelling.job;
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: durable work with a lease and a fencing token; and the lines in which queued jobs wait
- * until no other job measures at an endpoint. */
+/* Jobs: durable work with a lease and a fencing token; and the lines in which queued jobs wait for
+ * endpoints where other jobs measure. */
 #pragma once
 
 #include "base/core/random.h"
@@ -19,13 +19,13 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms; /* its last change; a heartbeat counts if it changes progress or message */
-    char owner[ID_SIZE];
+    int64_t updated_ms;  /* its last change; a heartbeat counts if it changes progress or message */
+    char owner[ID_SIZE]; /* the process that last claimed it; "": not claimed, or given back */
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
     double progress, progress_total;
     char message[256];
-    char outcome[4096]; /* JSON object; for failed jobs {"error": "..."} */
+    char outcome[4096]; /* JSON object; that of a failed job has "error" */
 };
 
 bool job_is_over(const struct job *job);
@@ -68,9 +68,9 @@ CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
-/* To be called at start: puts the sweeps of an older version in line and, if this process has
- * locked the folder, makes the running jobs of other owners claimable at once. Without the lock,
- * they become claimable when their leases end. */
+/* To be called at start: puts in line the sweeps' jobs that an older version of opsbrain stored
+ * and, if this process has locked the folder, makes the running jobs of other owners claimable
+ * immediately. Without the lock, those become claimable when their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 struct job_beat {
     struct claim claim;
@@ -97,14 +97,14 @@ CHECKED bool job_finish(struct store *store, const struct claim *claim,
 /* Gives a running job back to the queue. The job keeps its endpoints unless it waits for an
  * answer. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
-/* Cancels a queued job, and its sweep, at once; asks a running one, or one of JOB_KIND_APPLY, to
+/* Cancels a queued job and its sweep; but a running job, or one of JOB_KIND_APPLY, is only asked to
  * stop. CONFLICT: the job has ended. */
 CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                         struct job *out, struct error *error);
 
 #define ENDPOINT_NAME_SIZE 264
 /* Writes the name of the endpoint that a URL leads to: its host and port, such as "127.0.0.1:8000".
- * INVALID: the URL is not valid. */
+ * Fails like url_check. */
 CHECKED bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE],
                                  struct error *error);
 

@@ -67,12 +67,13 @@ static void log_verdict(const struct timeline_verdict *verdict, bool changed)
     if (verdict->ahead_ms == 0)
         log_info("the wall clock is believed");
     else
-        log_warning("the wall clock is %.1f days ahead of the time that the machine's uptime "
-                    "suggests: ages are computed as of %s, so that nothing is deleted too early; "
-                    "the wall clock is believed after %.1f more hours of running, or with "
-                    "`opsbrain clock accept`",
-                    (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text),
-                    (double)verdict->waits_ms / HOUR_MS);
+        log_warning(
+            "the wall clock is %.1f days ahead of the time that the machine's uptime "
+            "suggests: ages are computed as of %s, so that nothing is deleted too early; "
+            "the wall clock is believed after opsbrain has run for %.1f more hours, or with "
+            "`opsbrain clock accept`",
+            (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text),
+            (double)verdict->waits_ms / HOUR_MS);
 }
 
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms)
@@ -93,8 +94,7 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     pthread_mutex_unlock(&clock->lock);
     log_verdict(&verdict, changed);
     if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
-        log_warning("the record of the clock is not stored in %s: %s", store->folder,
-                    problem.message);
+        log_warning("the record of the clock is not stored: %s", problem.message);
     return verdict;
 }
 

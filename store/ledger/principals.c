@@ -76,15 +76,15 @@ struct adding {
     COLUMN(struct adding, INTEGER_OR_NULL, key.expires_ms, OF "expires_ms")                        \
     COLUMN(struct adding, TEXT, key.label, OF "label")
 #define KEY_COLUMNS(FIRST, COLUMN, OF)                                                             \
-    FIRST(struct recognized_key, TEXT, key.id, OF "id")                                            \
-    COLUMN(struct recognized_key, TEXT, key.principal, "p.name")                                   \
-    COLUMN(struct recognized_key, ROLE, key.role, "p.role")                                        \
-    COLUMN(struct recognized_key, INTEGER, key.created_ms, OF "created_ms")                        \
-    COLUMN(struct recognized_key, INTEGER, key.expires_ms, OF "expires_ms")                        \
-    COLUMN(struct recognized_key, INTEGER, key.revoked_ms, OF "revoked_ms")                        \
-    COLUMN(struct recognized_key, INTEGER, key.last_used_ms, OF "last_used_ms")                    \
-    COLUMN(struct recognized_key, TEXT, key.label, OF "label")                                     \
-    COLUMN(struct recognized_key, DIGEST, digest, OF "digest")
+    FIRST(struct key_with_digest, TEXT, key.id, OF "id")                                           \
+    COLUMN(struct key_with_digest, TEXT, key.principal, "p.name")                                  \
+    COLUMN(struct key_with_digest, ROLE, key.role, "p.role")                                       \
+    COLUMN(struct key_with_digest, INTEGER, key.created_ms, OF "created_ms")                       \
+    COLUMN(struct key_with_digest, INTEGER, key.expires_ms, OF "expires_ms")                       \
+    COLUMN(struct key_with_digest, INTEGER, key.revoked_ms, OF "revoked_ms")                       \
+    COLUMN(struct key_with_digest, INTEGER, key.last_used_ms, OF "last_used_ms")                   \
+    COLUMN(struct key_with_digest, TEXT, key.label, OF "label")                                    \
+    COLUMN(struct key_with_digest, DIGEST, digest, OF "digest")
 #define PRINCIPAL_COLUMNS(FIRST, COLUMN, OF)                                                       \
     FIRST(struct principal_row, TEXT, principal.name, "p.name")                                    \
     COLUMN(struct principal_row, ROLE, principal.role, "p.role")                                   \
@@ -96,7 +96,7 @@ struct adding {
            "(k.expires_ms IS NULL OR k.expires_ms > ?1))")
 
 static const struct sql_columns key_stored = SQL_COLUMNS(struct adding, KEY_STORED);
-static const struct sql_columns key_columns = SQL_COLUMNS(struct recognized_key, KEY_COLUMNS);
+static const struct sql_columns key_columns = SQL_COLUMNS(struct key_with_digest, KEY_COLUMNS);
 static const struct sql_columns principal_columns =
     SQL_COLUMNS(struct principal_row, PRINCIPAL_COLUMNS);
 #define SELECT_PRINCIPALS                                                                          \
@@ -212,7 +212,7 @@ bool api_key_add(struct store *store, const char *principal, enum role role, con
     SQL_SELECT(KEY_COLUMNS, "k.")                                                                  \
     "FROM api_keys k JOIN principals p ON p.id = k.principal_id "
 
-bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
+bool api_key_load(struct store *store, struct key_with_digest **out, size_t *count,
                   struct error *error)
 {
     void *rows;
@@ -255,7 +255,7 @@ bool api_key_list(struct store *store, struct api_key **out, size_t *count, stru
         return false;
     *out = memory_zeroed(*count, sizeof **out);
     for (size_t i = 0; i < *count; i++)
-        (*out)[i] = ((const struct recognized_key *)rows)[i].key;
+        (*out)[i] = ((const struct key_with_digest *)rows)[i].key;
     free(rows);
     return true;
 }

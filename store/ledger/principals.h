@@ -41,21 +41,21 @@ struct api_key {
 };
 
 /* Adds a key for the principal, which is created with this role if it is new; only the key's digest
- * is stored. CONFLICT: the principal has a different role (principal_set_role changes it). */
+ * is stored. CONFLICT: the principal has a different role (principal_set_role changes it). INVALID:
+ * the principal's name or the label is not allowed. */
 CHECKED bool api_key_add(struct store *store, const char *principal, enum role role,
                          const char *label, const uint8_t digest[DIGEST_BYTES], int64_t expires_ms,
                          struct change *change, struct api_key *out, struct error *error);
-/* A key with its digest. */
-struct recognized_key {
+struct key_with_digest {
     uint8_t digest[DIGEST_BYTES];
     struct api_key key;
 };
 /* Reads all keys, in order of digest. free(*out). */
-CHECKED bool api_key_load(struct store *store, struct recognized_key **out, size_t *count,
+CHECKED bool api_key_load(struct store *store, struct key_with_digest **out, size_t *count,
                           struct error *error);
 /* UNAUTHENTICATED if the key has expired at now_ms, or was revoked. */
 CHECKED bool api_key_check(const struct api_key *key, int64_t now_ms, struct error *error);
-/* Records the use within about a second; never waits. */
+/* Records the use within about a second, without waiting (deferred_timestamps_note). */
 void api_key_note_use(struct store *store, const char *id, int64_t now_ms);
 /* Lists all keys, oldest first. free(*out). */
 CHECKED bool api_key_list(struct store *store, struct api_key **out, size_t *count,
@@ -97,7 +97,8 @@ struct session_row {
 #define SESSION_STANDING "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
-/* Store the value within about a second, without waiting; the stored value never decreases. */
+/* Store the value within about a second, without waiting (deferred_timestamps_note); the stored
+ * value never decreases. */
 void session_set_seen(struct store *store, const char *id, int64_t now_ms);
 void session_set_received(struct store *store, const char *id, int64_t sequence);
 /* The level is on disk when this returns. */

@@ -42,16 +42,16 @@ static CHECKED bool apply_add(struct sql_connection *connection, void *context, 
 
 static CHECKED bool check_question(const struct question_text *question, struct error *error)
 {
-    size_t key = strlen(question->key), request = strlen(question->request);
+    size_t key_bytes = strlen(question->key), request_bytes = strlen(question->request);
 
-    if (key == 0 || key >= QUESTION_KEY_SIZE)
+    if (key_bytes == 0 || key_bytes >= QUESTION_KEY_SIZE)
         return error_set(error, ERROR_INVALID,
-                         "the key of a question is %zu bytes long: it may have 1 to %d", key,
+                         "the key of a question is %zu bytes long: it may have 1 to %d", key_bytes,
                          QUESTION_KEY_SIZE - 1);
-    if (request > QUESTION_REQUEST_LIMIT_BYTES)
+    if (request_bytes > QUESTION_REQUEST_LIMIT_BYTES)
         return error_set(error, ERROR_INVALID,
                          "the question \"%s\" is %zu bytes long: it may have %d at most",
-                         question->key, request, QUESTION_REQUEST_LIMIT_BYTES);
+                         question->key, request_bytes, QUESTION_REQUEST_LIMIT_BYTES);
     return true;
 }
 
@@ -104,7 +104,7 @@ static CHECKED bool apply_answer(struct sql_connection *connection, void *contex
     for (size_t i = 0; i < answering->count; i++)
         if (!answer_one(connection, answering, i, error))
             return false;
-    snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were requested",
+    snprintf(answering->detail, sizeof answering->detail, "%zu of %zu answers were stored",
              answering->stored, answering->count);
     return answering->stored == 0
            || job_execute(connection, UPDATED, job.id, answering->now_ms, error);

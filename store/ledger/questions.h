@@ -18,9 +18,9 @@ struct question_row {
 struct question_text {
     const char *key, *request;
 };
-/* Stores questions that a job's owner asks. A question asked earlier with the same key stays as it
- * is, with its answer. INVALID: a key is empty, or a key or a question is too long. CONFLICT: the
- * claim is stale. */
+/* Stores questions that the claimed job asks. A question asked earlier with the same key stays as
+ * it is, with its answer. INVALID: a key is empty, or a key or a question is too long. CONFLICT:
+ * the claim is stale. */
 CHECKED bool question_add(struct store *store, const struct claim *claim,
                           const struct question_text *questions, size_t count, int64_t now_ms,
                           struct error *error);
@@ -28,7 +28,8 @@ struct answer_text {
     const char *key, *answer;
 };
 /* Stores answers, in one transaction with the audit row. Answers to questions that are unknown or
- * already answered are ignored; *stored counts the others. INVALID: an answer is too long. */
+ * already answered are ignored; *stored counts the others. INVALID: an answer is too long.
+ * NOT_FOUND: there is no such job. */
 CHECKED bool question_answer(struct store *store, const char *job_id,
                              const struct answer_text *answers, size_t count, int64_t now_ms,
                              struct change *change, size_t *stored, struct error *error);

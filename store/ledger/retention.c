@@ -11,7 +11,7 @@
 
 struct rule {
     size_t days_offset;    /* of the number of days in struct retention */
-    bool of_scrapes;       /* the table is in scrapes.db */
+    bool of_scrapes;       /* the table is in store->scrapes, not in store->main */
     int64_t batch;         /* rows in one transaction */
     const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
     int64_t fixed_days;    /* if not 0: used instead of the number at days_offset */
@@ -36,11 +36,11 @@ static const struct rule rules[] = {
     { 0, false, 500,
       "DELETE FROM settled_requests WHERE nonce IN "
       "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 }, /* longer than the state of a request is valid */
+      .fixed_days = 1 }, /* a client may use a request's state for 15 minutes */
     { 0, false, 500,
       "DELETE FROM page_questions WHERE id IN "
       "(SELECT id FROM page_questions WHERE asked_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 },
+      .fixed_days = 1 }, /* a question can be answered for an hour at most */
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
@@ -81,8 +81,8 @@ static CHECKED bool apply_rule(struct database *database, const struct rule *rul
     return true;
 }
 
-/* If much of the file is free, gives space back to the file system, in SHRINK_ROUNDS transactions
- * at most. */
+/* If much of an SQLite file is free, gives space back to the file system, in SHRINK_ROUNDS
+ * transactions at most. */
 static CHECKED bool shrink(struct database *database, struct error *error)
 {
     bool more = true;
@@ -100,8 +100,8 @@ static int64_t days_of(const struct rule *rule, const struct retention *retentio
     return *(const int64_t *)((const char *)retention + rule->days_offset);
 }
 
-bool store_retain(struct store *store, const struct retention *retention, int64_t now_ms,
-                  struct error *error)
+bool store_apply_retention(struct store *store, const struct retention *retention, int64_t now_ms,
+                           struct error *error)
 {
     bool ok = true;
 
@@ -115,7 +115,7 @@ bool store_retain(struct store *store, const struct retention *retention, int64_
     }
     if (retention->audit_days > 0)
         ok = audit_shorten(store, now_ms - retention->audit_days * DAY_MS, error) && ok;
-    ok = series_free_unused(store, error) && ok;
+    ok = series_delete_unused(store, error) && ok;
     ok = shrink(store->main, error) && ok;
     return shrink(store->scrapes, error) && ok;
 }

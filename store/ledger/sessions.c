@@ -65,7 +65,7 @@ void session_set_received(struct store *store, const char *id, int64_t sequence)
     deferred_timestamps_note(store->deferred, RECEIVED, id, sequence);
 }
 
-struct leveling {
+struct log_level_change {
     const char *id;
     int64_t level;
 };
@@ -73,19 +73,19 @@ struct leveling {
 static CHECKED bool apply_log_level(struct sql_connection *connection, void *context,
                                     struct error *error)
 {
-    const struct leveling *leveling = context;
+    const struct log_level_change *log_level_change = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE sessions SET log_level = ?2 WHERE id = ?1");
 
-    sql_bind_text(&sql, 1, leveling->id);
-    sql_bind_integer(&sql, 2, leveling->level);
+    sql_bind_text(&sql, 1, log_level_change->id);
+    sql_bind_integer(&sql, 2, log_level_change->level);
     return sql_run(&sql, error);
 }
 
 bool session_set_log_level(struct store *store, const char *id, int64_t level, struct error *error)
 {
-    struct leveling leveling = { id, level };
+    struct log_level_change log_level_change = { id, level };
 
-    return database_write(store->main, apply_log_level, &leveling, error);
+    return database_write(store->main, apply_log_level, &log_level_change, error);
 }
 
 /* The streams of a session are named <session>/<stream>, and '0' is the byte after '/'. */

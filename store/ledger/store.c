@@ -19,11 +19,11 @@
 #define CHECK_INTERVAL_NS 1000000000
 
 static CHECKED bool open_both(struct store *store, const struct sql_engine *engine,
-                              const char *main, const char *scrapes, unsigned readers,
+                              const char *main_place, const char *scrapes_place, unsigned readers,
                               struct error *error)
 {
-    return database_open(engine, main, engine->main, readers, &store->main, error)
-           && database_open(engine, scrapes, engine->scrapes, SCRAPE_READERS, &store->scrapes,
+    return database_open(engine, main_place, engine->main, readers, &store->main, error)
+           && database_open(engine, scrapes_place, engine->scrapes, SCRAPE_READERS, &store->scrapes,
                             error)
            && audit_upgrade(store, error) && plausible_time_load(store, error);
 }

@@ -41,11 +41,10 @@ struct store {
     struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before other threads use the store, then constant */
     char *folder;
-    /* Set before other threads use the store, like audit_keys. */
-    int64_t reserve_bytes, reserve_share;
-    pthread_mutex_t verdict_lock;  /* protects the next member */
-    struct audit_verdict *verdict; /* verdict of the latest check; NULL: none yet */
-    int lock_file;                 /* locks the folder; -1: not locked yet */
+    int64_t reserve_bytes, reserve_share; /* set by disk_space_reserve */
+    pthread_mutex_t verdict_lock;         /* protects the next member */
+    struct audit_verdict *verdict;        /* verdict of the latest check; NULL: none yet */
+    int lock_file;                        /* locks the folder; -1: not locked yet */
 };
 
 /* Reads what the previous process recorded about the clock. */
@@ -63,9 +62,10 @@ CHECKED bool store_change(struct store *store, struct change *change, database_a
                           struct error *error);
 
 /* The same, but the audit row also has `changed`, which the closure fills; frees `changed`. */
-CHECKED bool store_change_described(struct store *store, struct change *change,
-                                    database_apply *apply, void *context, const char *subject,
-                                    const char *detail, struct text *changed, struct error *error);
+CHECKED bool store_change_described_take(struct store *store, struct change *change,
+                                         database_apply *apply, void *context, const char *subject,
+                                         const char *detail, struct text *changed,
+                                         struct error *error);
 /* Add to `changed`, which is empty at first, the members that differ between `before` and
  * `after`. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
@@ -86,13 +86,14 @@ CHECKED bool audit_log_insert(struct sql_connection *connection, const struct au
 /* Called when the store is opened: adds the audit rows of older versions, which had no chain, to
  * the chain. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
-/* If the audit log had no key so far and the store has one, begins to use it: the anchor and every
- * new row are made with it. */
+/* If the audit log had no key so far and the store has one, begins to use it: the anchor, if there
+ * is one, and every new row are made with it. INVALID: the log has a key, and the store none. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
-/* Deletes the rows that are older than `before_ms`, and leaves an anchor. */
+/* Deletes the oldest rows of the audit log, up to the first one that is not older than `before_ms`.
+ * If it deletes any, it leaves an anchor. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
-/* Records in the transaction of the change's effect that change->nonce was used. CONFLICT: it was
+/* Records, in the transaction of the change's effect, that change->nonce was used. CONFLICT: it was
  * used before. */
 CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
                                   struct error *error);
@@ -103,7 +104,7 @@ CHECKED bool secret_origin_insert(struct sql_connection *connection,
 
 #define CLIP_LIMIT 4096
 /* Returns a heap copy of JSON that has at most `limit` bytes with its NUL. Longer JSON becomes
- * {"truncated":true,"bytes":N,"start":"..."}, and NULL becomes {}. */
+ * {"truncated":true,"bytes":N,"start":"..."}, and NULL or "" becomes {}. */
 char *audit_log_clip(const char *json, size_t limit);
 
 /* CONFLICT unless the claim is the job's newest and the job runs. */
@@ -112,8 +113,8 @@ CHECKED bool job_claim_check(struct sql_connection *connection, const struct cla
 /* Adds a queued job, in the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
-/* Notes which endpoints the job needs, those of the deployments that its sweep measures, and puts
- * it in line for the first. */
+/* Notes the endpoints that the job needs (those of the deployments that its sweep measures), and
+ * puts the job in line for the first one. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
 /* Grants the job the endpoint that it waits for, if any; the job must be first in line there.
@@ -128,8 +129,8 @@ CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char 
  * no other job. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* Puts in line the sweep jobs that an older version queued: that version put a job in line only
- * when it ran. */
+/* Puts in line the sweep jobs that have not ended and are in no line. An older version put a job in
+ * line only when it ran, and the lines of that version are not kept. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
 struct run_order {
@@ -144,7 +145,7 @@ CHECKED bool run_insert(struct sql_connection *connection, const struct run_orde
 CHECKED bool sweep_create_check_limit(struct sql_connection *connection, const char *principal,
                                       int64_t limit, struct error *error);
 
-/* A caller's key, and what it was used for. Borrowed strings. */
+/* A caller's idempotency key, and the call that it was used for. Borrowed strings. */
 struct idempotency {
     const char *principal, *tool, *key, *arguments_digest;
 };

@@ -102,8 +102,9 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
-    int64_t active_limit;        /* most sweeps of the principal, queued or running; 0: no limit */
-    const char *idempotency_key; /* NULL: none; it is one of the change's principal and tool */
+    int64_t active_limit; /* most sweeps of the principal, queued or running; 0: no limit */
+    /* NULL: none. The same key of another principal or tool is a different key. */
+    const char *idempotency_key;
     const char *arguments_digest;
 };
 
@@ -118,16 +119,16 @@ CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, 
 /* Queues a new job for the cells of a stopped, cancelled or failed sweep that are still pending.
  * CONFLICT: the sweep's job has not ended, or no cell is pending; BUSY as for sweep_create. With
  * `retry_failed`, failed and skipped cells of unfinished runs become pending again, together with
- * the inferred cells of the same run and token counts; measurements are kept as rejected
- * attempts. */
+ * the inferred cells of the same run and token counts; measurements of these cells are kept as
+ * rejected attempts. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
 /* NOT_FOUND: the message names the id. Free *out with sweep_row_finish. */
 CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *out,
                         struct error *error);
-/* Newest first; deployment NULL: all; before_ms 0: from the newest. Free each with
- * sweep_row_finish, then the array. */
+/* Lists the sweeps that measure a deployment of this name (NULL: all sweeps), newest first;
+ * before_ms 0: from the newest. Free each with sweep_row_finish, then the array. */
 CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t before_ms,
                         size_t limit, struct sweep_row **out, size_t *count, struct error *error);
 /* Finds the oldest sweep that is planned or running and measures a deployment of this name; "":

@@ -8,8 +8,8 @@
 #define MIB 1048576.0
 #define ROW "100 + " /* approximate bytes of a row besides its long columns */
 
-/* A query that counts the bytes of one kind of data. Texts need octet_length, because their length
- * is in characters. */
+/* A query that counts the bytes of one kind of data. Texts need octet_length, because `length`
+ * counts characters. */
 struct source {
     size_t member;         /* offset into struct usage */
     const char *statement; /* ?1: the principal */

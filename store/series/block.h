@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A part of a deployment's scrapes at one level, packed by series: the times, which all series
- * share, and the directory of the families. A family is all series of one name. A series with
- * values in the block has a lane: a point for each of the times. Private to store/. */
+ * share, and the directory of the families. A family is all series of one name; its points are in
+ * rows of their own (chunks.h). A series with values in the block has a lane: a point for each of
+ * the times. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
 #include "base/core/text.h"
 #include "store/series/scrape_point.h"
 
-#define BLOCK_POINTS 1440        /* a block with this many points is full */
-#define BLOCK_POINTS_LIMIT 65536 /* a block never has more points */
+#define BLOCK_POINTS 1440        /* a block with this many times is full */
+#define BLOCK_POINTS_LIMIT 65536 /* a block never has more times */
 #define BLOCK_FAMILIES 65536     /* a block never has more rows of families */
 /* A block begins at a multiple of this, and less than this before its first scrape. */
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL)

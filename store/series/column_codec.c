@@ -9,8 +9,8 @@ enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
 /* In MODE_BITS, a byte with this bit stands for a value that was predicted wrongly. After the byte
  * comes the XOR of value and prediction, without the zero bytes at both ends: three bits of the
- * byte count the most significant of them, three the least significant. A byte without this bit
- * stands for a run of right predictions: it is their number, minus one. */
+ * byte count those at the most significant end, three those at the least significant end. A byte
+ * without this bit stands for a run of right predictions: it is their number, minus one. */
 #define MISS 0x80
 #define HITS_MAX 128
 #define MISS_MAX 9 /* bytes */
@@ -60,27 +60,27 @@ static uint8_t *pack_whole(uint8_t *to, const double *values, size_t count,
     size_t hits = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int64_t missed = (int64_t)values[i] - (int64_t)predict(prediction, values, i);
+        int64_t difference = (int64_t)values[i] - (int64_t)predict(prediction, values, i);
 
-        if (missed == 0) {
+        if (difference == 0) {
             hits++;
             continue;
         }
         to = put_hits(to, &hits);
-        to = varint_put(to, zigzag(missed) << 1 | 1);
+        to = varint_put(to, zigzag(difference) << 1 | 1);
     }
     return put_hits(to, &hits);
 }
 
-static uint8_t *put_miss(uint8_t *to, uint64_t missed)
+static uint8_t *put_miss(uint8_t *to, uint64_t wrong_bits)
 {
-    unsigned front = (unsigned)__builtin_clzll(missed) / 8;
-    unsigned back = (unsigned)__builtin_ctzll(missed) / 8;
+    unsigned front = (unsigned)__builtin_clzll(wrong_bits) / 8;
+    unsigned back = (unsigned)__builtin_ctzll(wrong_bits) / 8;
     size_t length = 8 - front - back;
 
     *to++ = (uint8_t)(MISS | front << 3 | back);
-    missed >>= back * 8;
-    memcpy(to, &missed, length); /* little endian on all our machines */
+    wrong_bits >>= back * 8;
+    memcpy(to, &wrong_bits, length); /* little endian on all our machines */
     return to + length;
 }
 
@@ -90,15 +90,15 @@ static uint8_t *pack_bits(uint8_t *to, const double *values, size_t count,
     size_t hits = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t missed = bits_of(values[i]) ^ bits_of(predict(prediction, values, i));
+        uint64_t wrong_bits = bits_of(values[i]) ^ bits_of(predict(prediction, values, i));
 
-        hits += missed == 0;
-        if (hits > 0 && (missed != 0 || hits == HITS_MAX || i + 1 == count)) {
+        hits += wrong_bits == 0;
+        if (hits > 0 && (wrong_bits != 0 || hits == HITS_MAX || i + 1 == count)) {
             *to++ = (uint8_t)(hits - 1);
             hits = 0;
         }
-        if (missed != 0)
-            to = put_miss(to, missed);
+        if (wrong_bits != 0)
+            to = put_miss(to, wrong_bits);
     }
     return to;
 }
@@ -143,15 +143,15 @@ static bool unpack_whole(const uint8_t **in, const uint8_t *end, double *values,
     return hits == 0;
 }
 
-static bool get_miss(const uint8_t **in, const uint8_t *end, uint8_t head, uint64_t *missed)
+static bool get_miss(const uint8_t **in, const uint8_t *end, uint8_t head, uint64_t *wrong_bits)
 {
     unsigned front = head >> 3 & 7, back = head & 7;
 
     if (front + back > 7 || end - *in < (ptrdiff_t)(8 - front - back))
         return false;
-    *missed = 0;
-    memcpy(missed, *in, 8 - front - back);
-    *missed <<= back * 8;
+    *wrong_bits = 0;
+    memcpy(wrong_bits, *in, 8 - front - back);
+    *wrong_bits <<= back * 8;
     *in += 8 - front - back;
     return true;
 }
@@ -162,7 +162,7 @@ static bool unpack_bits(const uint8_t **in, const uint8_t *end, double *values, 
     unsigned hits = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t missed = 0, bits = bits_of(predict(prediction, values, i));
+        uint64_t wrong_bits = 0, bits = bits_of(predict(prediction, values, i));
 
         if (hits == 0) {
             if (*in >= end)
@@ -170,11 +170,11 @@ static bool unpack_bits(const uint8_t **in, const uint8_t *end, double *values, 
             uint8_t head = *(*in)++;
             if ((head & MISS) == 0)
                 hits = head + 1U;
-            else if (!get_miss(in, end, head, &missed))
+            else if (!get_miss(in, end, head, &wrong_bits))
                 return false;
         }
         hits -= hits > 0;
-        bits ^= missed;
+        bits ^= wrong_bits;
         memcpy(&values[i], &bits, sizeof bits);
     }
     return hits == 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a column of numbers as the errors of a prediction. A right prediction takes almost no
  * space. For a wrong one, the difference is stored if values, predictions and differences are whole
- * numbers in the entire column, or else the bytes that differ. Private to store/. */
+ * numbers in the entire column, or else the XOR of value and prediction, without the zero bytes
+ * at both ends. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ struct prediction {
     bool chained;
 };
 
-/* Appends the column to the bytes in `out`. Unpacking restores every double bit by bit. */
+/* Appends the column to the bytes in `out`. Unpacking with the same prediction restores
+ * every double, bit for bit. */
 void column_codec_pack(struct text *out, const double *values, size_t count,
                        const struct prediction *prediction);
 /* Reads `count` values and moves *in after them. Returns false if the bytes are damaged. */

@@ -21,9 +21,9 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Ensures that no value in the window is newer than the seen_ms of its series. An old seen_ms is
- * replaced by the time one day after the window's last scrape, so that it is written only once a
- * day. */
+/* Ensures that no value in the window is newer than the seen_ms of its series. A seen_ms before
+ * the window's last scrape is replaced by the time one day after that scrape, so that it is written
+ * only once a day. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];

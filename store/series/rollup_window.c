@@ -12,9 +12,11 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-#define SHORT_FROM_ROWS 120  /* ten minutes with more scrapes than this form a short window */
-#define GRACE_MS 30000       /* time for scrapes that are still running */
-#define VALUES_LOADED 524288 /* how many values are loaded at once: 4 MiB */
+/* If the first ten minutes have more scrapes than this, they are the window. */
+#define SHORT_FROM_ROWS 120
+#define GRACE_MS 30000 /* time for scrapes that are still running */
+/* No more values are in memory together (4 MiB), unless a single series has more. */
+#define VALUES_LOADED 524288
 
 /* ---- Which window is next ---- */
 
@@ -148,7 +150,7 @@ bool rollup_window_read(struct rollup_window *window, struct error *error)
 /* ---- The values of some series ---- */
 
 struct batch {
-    struct source **sources; /* by series */
+    struct source **sources; /* in ascending order of series */
     size_t count;
 };
 

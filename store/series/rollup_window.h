@@ -17,7 +17,7 @@ struct source {
     bool is_counter;
     /* The rest is set by rollup_window_load. */
     bool has_values; /* the window has a value of this series */
-    double before;   /* the value at the scrape before the window; NaN: absent there */
+    double before;   /* the value at the scrape before the window; NaN: there is none */
     double *values;  /* one per scrape; NaN: absent. Valid until the next load */
 };
 
@@ -36,7 +36,8 @@ struct rollup_window {
 };
 
 /* Finds the oldest scrapes that are not rolled up yet: those up to the end of their hour or, if
- * there are many, of their ten minutes. count 0: that end has not come yet, or there are none. */
+ * there are many, of their ten minutes. count 0: that end has not come, or came less than 30 s
+ * ago, or there are no such scrapes. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);

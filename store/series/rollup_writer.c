@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "store/engine/sql.h"
 
-static int64_t step_of(const struct rollup_writer *writer, size_t scrape)
+static int64_t step_start_ms(const struct rollup_writer *writer, size_t scrape)
 {
     int64_t at_ms = writer->window->at_ms[scrape];
 
@@ -16,11 +16,12 @@ static int64_t step_of(const struct rollup_writer *writer, size_t scrape)
 }
 
 /* Returns whether the old block must not grow: it is full and the window comes after it, or the two
- * together may have more points than a block may have. */
+ * together could exceed BLOCK_POINTS_LIMIT. */
 static bool is_closed(const struct rollup_writer *writer)
 {
     const struct block *old = &writer->old;
-    bool comes_after = old->count == 0 || old->times[old->count - 1].at_ms <= step_of(writer, 0);
+    bool comes_after =
+        old->count == 0 || old->times[old->count - 1].at_ms <= step_start_ms(writer, 0);
 
     return (comes_after && old->count >= BLOCK_POINTS)
            || old->count + writer->window->count > BLOCK_POINTS_LIMIT;
@@ -86,13 +87,14 @@ static void merge_times(struct rollup_writer *writer)
     size_t i = 0, j = 0;
 
     while (i < old->count || j < window->count) {
-        if (j == window->count || (i < old->count && old->times[i].at_ms <= step_of(writer, j))) {
+        if (j == window->count
+            || (i < old->count && old->times[i].at_ms <= step_start_ms(writer, j))) {
             size_t place = place_last(block, old->times[i].at_ms);
 
             block->times[place] = old->times[i];
             writer->old_places[i++] = place;
         } else {
-            writer->places[j] = place_last(block, step_of(writer, j));
+            writer->places[j] = place_last(block, step_start_ms(writer, j));
             j++;
         }
     }
@@ -147,20 +149,20 @@ static CHECKED bool begin_family(struct rollup_writer *writer, int64_t family, s
     family_reader_end(&writer->reader);
     writer->reader = family_reader_begin(writer->window->connection, writer->old_id, &writer->old,
                                          writer->level, family);
-    return family_reader_next(&writer->reader, &writer->before, error);
+    return family_reader_next(&writer->reader, &writer->old_lane, error);
 }
 
 /* Finds the series' lane in the old block; *out NULL: there is none. */
-static CHECKED bool find_before(struct rollup_writer *writer, const struct source *source,
-                                const struct lane **out, struct error *error)
+static CHECKED bool find_old_lane(struct rollup_writer *writer, const struct source *source,
+                                  const struct lane **out, struct error *error)
 {
     if (writer->reader.family != source->family && !begin_family(writer, source->family, error))
         return false;
-    while (writer->before != NULL && writer->before->series < source->series)
-        if (!family_reader_next(&writer->reader, &writer->before, error))
+    while (writer->old_lane != NULL && writer->old_lane->series < source->series)
+        if (!family_reader_next(&writer->reader, &writer->old_lane, error))
             return false;
-    *out =
-        writer->before != NULL && writer->before->series == source->series ? writer->before : NULL;
+    *out = writer->old_lane != NULL && writer->old_lane->series == source->series ? writer->old_lane
+                                                                                  : NULL;
     return true;
 }
 
@@ -169,17 +171,17 @@ bool rollup_writer_add(struct rollup_writer *writer, const struct source *source
 {
     const struct block *block = &writer->block;
     struct lane lane = { source->series, source->is_counter, writer->points };
-    const struct lane *before;
+    const struct lane *old_lane;
 
-    if (!find_before(writer, source, &before, error))
+    if (!find_old_lane(writer, source, &old_lane, error))
         return false;
-    if (before == NULL && !source->has_values)
+    if (old_lane == NULL && !source->has_values)
         return true;
     memset(lane.points, 0, block->count * sizeof *lane.points);
-    if (before != NULL) {
-        lane.is_counter = before->is_counter;
+    if (old_lane != NULL) {
+        lane.is_counter = old_lane->is_counter;
         for (size_t i = 0; i < writer->old.count; i++)
-            lane.points[writer->old_places[i]] = before->points[i];
+            lane.points[writer->old_places[i]] = old_lane->points[i];
     }
     add_points(writer, source, &lane);
     return family_writer_add(&writer->families, source->family, &lane, error);

@@ -16,7 +16,7 @@ struct rollup_writer {
     size_t *places;              /* the position of each of the window's scrapes in `block` */
     struct scrape_point *points; /* the points of the series that is being added */
     struct family_reader reader; /* reads a family of the old block */
-    const struct lane *before;   /* the lane last read from it; NULL: it has no more */
+    const struct lane *old_lane; /* the lane last read by `reader`; NULL: there are no more */
     struct family_writer families;
 };
 

@@ -48,7 +48,8 @@ static int by_series(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Usually there is nothing to sort: a metrics page lists its series in the same order each time. */
+/* Usually there is nothing to sort: a metrics page lists its series in the same order each time,
+ * and their ids were given in that order. */
 static void sort(struct sample *samples, size_t count, struct sample **order)
 {
     bool sorted = true;

@@ -14,7 +14,7 @@ struct scrape_point {
     double count;               /* of scrapes; a whole number */
     double last, min, max, sum; /* counters have only `last` */
     /* Only of counters, and summed over the scrapes: the growth since the previous scrape (from 0
-     * after a restart), and the time since then. A scrape adds neither if the previous one lacks
-     * the series, or if the clock was set back in between. */
+     * after a restart), and the time since then. A scrape adds neither if there is no previous
+     * one, if that one lacks the series, or if the clock was set back in between. */
     double increase, covered_ms;
 };

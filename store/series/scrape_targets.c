@@ -65,8 +65,8 @@ bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t inter
 {
     struct targeting targeting = { .deployment_id = deployment_id, .interval_ms = interval_ms };
 
-    return store_change_described(store, change, apply_target, &targeting, targeting.name, "",
-                                  &targeting.changed, error);
+    return store_change_described_take(store, change, apply_target, &targeting, targeting.name, "",
+                                       &targeting.changed, error);
 }
 
 #define TARGET_COLUMNS(FIRST, COLUMN, OF)                                                          \

@@ -78,21 +78,21 @@ static CHECKED bool read_number(struct sql_connection *connection, const char *s
     return true;
 }
 
-/* Finds or inserts a series; *id 0: it is new and beyond the limit. *known: how many series the
- * deployment has, plus those that were refused in this scrape; -1: not counted yet. */
+/* Finds or inserts a series; *id 0: it is new and beyond the limit. *known_count: how many series
+ * the deployment has, plus those that were refused in this scrape; -1: not counted yet. */
 static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t deployment_id,
-                                   const struct scrape_value *value, int64_t *known, int64_t *id,
-                                   struct error *error)
+                                   const struct scrape_value *value, int64_t *known_count,
+                                   int64_t *id, struct error *error)
 {
     if (!series_find(connection, deployment_id, value, id, error))
         return false;
     if (*id > 0)
         return true;
-    if (*known < 0
+    if (*known_count < 0
         && !read_number(connection, "SELECT count(*) FROM series WHERE deployment_id = ?1",
-                        deployment_id, known, error))
+                        deployment_id, known_count, error))
         return false;
-    return (*known)++ >= SCRAPE_SERIES_LIMIT
+    return (*known_count)++ >= SCRAPE_SERIES_LIMIT
            || series_insert(connection, deployment_id, value, id, error);
 }
 
@@ -102,7 +102,7 @@ static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t de
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
-    int64_t known = -1;
+    int64_t known_count = -1;
 
     scrape->kept_generation = series_cache_generation(scrape->series);
     scrape->kept_count = 0;
@@ -112,7 +112,7 @@ static CHECKED bool apply_series(struct sql_connection *connection, struct scrap
         int64_t id = scrape->kept_generation == scrape->generation ? scrape->ids[i] : 0;
 
         if (id == 0
-            && !find_or_insert(connection, scrape->deployment_id, value, &known, &id, error))
+            && !find_or_insert(connection, scrape->deployment_id, value, &known_count, &id, error))
             return false;
         if (id == 0) {
             scrape->left_out->by_deployment++;
@@ -141,8 +141,8 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
     return (size_t *)(void *)((char *)left_out + limit->offset);
 }
 
-/* Adds a gauge named SCRAPE_LEFT_OUT for each limit that this scrape or an earlier one exceeds. The
- * gauges are stored even if the deployment has SCRAPE_SERIES_LIMIT series. */
+/* Adds a gauge named SCRAPE_LEFT_OUT for each limit that this scrape exceeds or an earlier one did.
+ * The gauges are stored even if the deployment has SCRAPE_SERIES_LIMIT series. */
 static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                                    struct error *error)
 {
@@ -199,9 +199,9 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After a clock was set back, new scrapes are rolled up among earlier ones. The last scrape that is
- * rolled up already is still in `samples`, because growth would be counted from it. It is deleted,
- * so that it is not rolled up twice. */
+/* After a clock was set back, new scrapes are rolled up among those that were rolled up before. The
+ * last scrape that is rolled up already is still in `samples`, because growth would be counted from
+ * it. It is deleted, so that it is not rolled up twice. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {
@@ -268,7 +268,7 @@ static bool fits(const struct scrape_value *value)
 /* Selects the values that fit, with the ids that are known; returns how many ids are not. */
 static size_t select_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
 {
-    size_t unknown = 0;
+    size_t unknown_count = 0;
 
     scrape->generation = series_cache_generation(scrape->series);
     for (size_t i = 0; i < count; i++) {
@@ -278,11 +278,11 @@ static size_t select_values(struct scrape *scrape, const struct scrape_value *va
         }
         int64_t id = series_cache_find(scrape->series, scrape->deployment_id, values[i].name,
                                        values[i].labels);
-        unknown += id == 0;
+        unknown_count += id == 0;
         scrape->values[scrape->count] = &values[i];
         scrape->ids[scrape->count++] = id;
     }
-    return unknown;
+    return unknown_count;
 }
 
 bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
@@ -303,11 +303,11 @@ bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                              .samples = samples,
                              .left_out = left_out != NULL ? left_out : &ignored };
 
-    size_t unknown = select_values(&scrape, values, count);
+    size_t unknown_count = select_values(&scrape, values, count);
     if (!disk_space_check(store, error)
         || !database_write(store->scrapes, apply_scrape, &scrape, error))
         return false;
-    for (size_t i = 0; unknown > 0 && i < scrape.kept_count; i++)
+    for (size_t i = 0; unknown_count > 0 && i < scrape.kept_count; i++)
         series_cache_add(store->series, scrape.kept_generation, deployment_id, kept[i]->name,
                          kept[i]->labels, samples[i].series);
     return scrape_note(store, deployment_id, at_ms, NULL, error);

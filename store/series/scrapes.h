@@ -9,8 +9,9 @@
 
 #define SCRAPE_USUAL_MS 15000 /* the default interval */
 struct scrape_target {
-    int64_t deployment_id, interval_ms, last_ms; /* interval 0: it is not scraped */
-    char last_error[256];
+    int64_t deployment_id, interval_ms; /* interval 0: the deployment is not scraped */
+    int64_t last_ms;                    /* when it was last scraped; 0: never */
+    char last_error[256];               /* why that scrape failed; "": it did not */
 };
 /* Sets how often a deployment is scraped; 0: never. NOT_FOUND: there is no such deployment. */
 CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
@@ -73,7 +74,7 @@ struct scrape_visitor {
     void *context;
 };
 /* Reports the series named range->name step by step, from the level and the scrapes not yet rolled
- * up. Steps without a scrape are skipped; the points of each series ascend, except where the clock
+ * up. Steps without a value are skipped; the points of each series ascend, except where the clock
  * was set back, when a step may also occur twice. from_ms and step_ms must be multiples of
  * scrape_level_ms(level). Needs memory for a point per series. */
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,

@@ -16,7 +16,7 @@ void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
 int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
                           const char *labels);
 /* Returns a number that rises with each series_cache_forget: an id that was found earlier may then
- * belong to another series. */
+ * belong to another series, or to none. */
 uint64_t series_cache_generation(struct series_cache *cache);
 /* Adds an id, unless the cache has it or `generation` is no longer the current one. */
 void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t deployment_id,
@@ -26,4 +26,4 @@ void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
 /* Deletes the series that no scrape and no rollup uses any longer; one transaction per deployment.
  */
-CHECKED bool series_free_unused(struct store *store, struct error *error);
+CHECKED bool series_delete_unused(struct store *store, struct error *error);

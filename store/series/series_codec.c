@@ -28,12 +28,12 @@ static size_t members_of(enum scrape_level level, bool is_counter, const size_t 
     return level == SCRAPE_RAW ? 2 : is_counter ? 4 : 5;
 }
 
-/* Working memory for the columns of one family: four columns of `count` numbers each. */
+/* Working memory for lanes, one after another: four columns of `count` numbers each. */
 struct workspace {
     size_t count;
     double *column, *base;
     double *before, *now; /* the members `last` of the previous lane and of this one */
-    bool has_before;
+    bool has_before;      /* this row has a previous lane */
 };
 
 static void workspace_begin(struct workspace *workspace, size_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs and unpacks a family's lanes. A lane has the points of one series in a block. Lanes are
- * handled one at a time, so that thousands need no more memory than a few. Private to store/. */
+/* Packs and unpacks a family's lanes. A lane has the points of one series in a block. Only one
+ * lane at a time is unpacked in memory. Private to store/. */
 #pragma once
 
 #include "store/series/block.h"
@@ -11,9 +11,9 @@ struct lane {
     struct scrape_point *points; /* parallel to the block's times; count 0: absent */
 };
 
-/* Packs lanes, in ascending order of series, into one run of bytes. Of counters it keeps count,
- * last, increase and covered_ms; of other series count, last, min, max and sum; at SCRAPE_RAW only
- * count and last. */
+/* Packs lanes, in ascending order of series, into one run of bytes. Of counters the bytes have
+ * count, last, increase and covered_ms; of other series count, last, min, max and sum; at
+ * SCRAPE_RAW only count and last. */
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */

@@ -29,7 +29,9 @@ struct selection {
     int64_t family;
     struct reading *readings; /* by ascending id */
     size_t count;
-    int64_t epoch; /* of the previous scrape that was read from `samples`; -1: there is none */
+    /* Of the previous scrape that was read from `samples`; -1: there is none. A new epoch begins
+     * when the clock is set back. */
+    int64_t epoch;
 };
 
 struct stored_series {
@@ -193,7 +195,8 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
 }
 
 /* Begins with the last block that is sure to have a scrape before the range, because growth is
- * counted from that scrape: a block begins at most BLOCK_EARLY_MS before its first scrape. */
+ * counted from that scrape: a block begins less than BLOCK_EARLY_MS before its first scrape. If no
+ * block is sure to have one, begins with the first block. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
 {
@@ -226,8 +229,8 @@ static CHECKED bool read_blocks(struct sql_connection *connection, struct select
 
 /* ---- Scrapes that are not packed yet ---- */
 
-/* `packed`: the scrape is already in a block, and growth is only counted from it. Samples and
- * readings are both in ascending order of ids. */
+/* `packed`: the scrape is already in a block. It is not added again, but the growth of the next
+ * one is counted from it. Samples and readings are both in ascending order of ids. */
 static CHECKED bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
                                 const void *data, size_t length, struct error *error)
 {
@@ -289,8 +292,8 @@ static CHECKED bool read_all(struct sql_connection *connection, struct selection
 }
 
 /* Reads in one transaction, so that scrapes that are being rolled up are read exactly once. */
-static CHECKED bool read_at_once(struct sql_connection *connection, struct selection *selection,
-                                 struct error *error)
+static CHECKED bool read_in_snapshot(struct sql_connection *connection, struct selection *selection,
+                                     struct error *error)
 {
     struct error ignored;
     bool ok;
@@ -308,7 +311,7 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
         .range = range, .level = level, .visitor = visitor, .epoch = -1
     };
     READER_AUTO reader = database_reader(store->scrapes);
-    bool ok = read_at_once(reader.connection, &selection, error);
+    bool ok = read_in_snapshot(reader.connection, &selection, error);
 
     for (size_t i = 0; ok && i < selection.count; i++)
         report_step(&selection, &selection.readings[i]);

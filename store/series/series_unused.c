@@ -16,8 +16,9 @@ struct unused {
     size_t count;
 };
 
-/* Finds the series whose seen_ms is before the first block begins: no block has a point of them. If
- * there is no block, it finds all series. */
+/* No block has a point that is newer than the seen_ms of its series. Finds the series whose seen_ms
+ * is before the first block begins, so that no block has any point of them; if there is no block,
+ * all series. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {
@@ -87,8 +88,8 @@ static CHECKED bool delete_series(struct sql_connection *connection, const struc
     return true;
 }
 
-static CHECKED bool apply_free(struct sql_connection *connection, void *context,
-                               struct error *error)
+static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
+                                 struct error *error)
 {
     struct unused *unused = context;
 
@@ -115,7 +116,7 @@ static CHECKED bool list_deployments(struct store *store, int64_t **out, size_t 
     return step == SQL_DONE;
 }
 
-bool series_free_unused(struct store *store, struct error *error)
+bool series_delete_unused(struct store *store, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;
     size_t count = 0;
@@ -124,7 +125,7 @@ bool series_free_unused(struct store *store, struct error *error)
     for (size_t i = 0; ok && i < count; i++) {
         struct unused unused = { .cache = store->series, .deployment_id = deployments[i] };
 
-        ok = database_write(store->scrapes, apply_free, &unused, error);
+        ok = database_write(store->scrapes, apply_delete, &unused, error);
         free(unused.ids);
     }
     return ok;

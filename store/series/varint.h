@@ -11,6 +11,7 @@
 
 #define VARINT_MAX 10 /* bytes of the longest number */
 
+/* Writes a number at `out`, in at most VARINT_MAX bytes, and returns the place after it. */
 static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 {
     while (value >= 0x80) {

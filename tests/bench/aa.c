@@ -115,7 +115,8 @@ static void measure(const struct lane *lane, struct cell_row *rows, size_t index
         .output_tokens = row->output_tokens,
         .probe = sibling == NULL,
         .shards = 1,
-        .stagger_s = sibling == NULL ? 0 : sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3,
+        .expected_e2e_s =
+            sibling == NULL ? 0 : sibling->measurement.latency[METRIC_E2E].mean_ms / 1e3,
         .stopped = never,
     };
     struct cell_result result;

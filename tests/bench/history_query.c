@@ -131,7 +131,7 @@ static void ask_prometheus(const char *url, const struct question *question, int
     const struct outbound_request request = { .url = full.data };
     start_ns = clock_monotonic_ns();
     if (!outbound_perform(&request, &response, &error)
-        || !json_parse_fully(response.body.data, response.body.length, &root, &error))
+        || !json_parse_by_jansson(response.body.data, response.body.length, &root, &error))
         die(full.data, error.message);
     out->ms = (double)(clock_monotonic_ns() - start_ns) / 1e6;
     const json_t *data = json_object_get(root, "data");

@@ -38,7 +38,7 @@ test('a jump of the clock is reported, and accepted once somebody confirms it', 
     await until('the jump to be seen', async () => Math.abs((await secondsAhead(server)) - 400 * 86400) < 60);
     assert.match(server.output(), /the wall clock is 400\.0 days ahead of .* `opsbrain clock accept`/);
     assert.equal(server.output().match(/days ahead of/g).length, 1);
-    assert.match((await ask('show')).output, /400\.0 days ahead of .* believed after 24\.0 more hours of running/);
+    assert.match((await ask('show')).output, /400\.0 days ahead of .* opsbrain has run for 24\.0 more hours/);
     await clock.set('+0');
     assert.equal(await secondsAhead(server), 0);
     await clock.set('+400d');

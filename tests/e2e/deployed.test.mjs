@@ -114,7 +114,7 @@ test('a user agrees to a plan on its page, and two users who apply it at once ma
 
     const ada = new Browser(server.port);
     await ada.signIn(key.ada);
-    assert.match((await ada.get('/')).body, new RegExp(`Plans that wait for a go-ahead.*href="/plans/${id}"`, 's'));
+    assert.match((await ada.get('/')).body, new RegExp(`Plans that have not begun.*href="/plans/${id}"`, 's'));
     assert.equal((await ada.post(`/plans/${id}`, {})).status, 403, 'without the token of the form');
     assert.equal((await ada.post(`/plans/${id}`, { token: await ada.token(`/plans/${id}`) })).status, 303);
     assert.match((await ada.get(`/plans/${id}`)).body, /You agreed/);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FREE_AUTO char *expected = NULL;
     FREE_AUTO char *written = NULL;
     struct error error;
-    bool accepted = json_parse_fully((const char *)data, size, &parsed, &error);
+    bool accepted = json_parse_by_jansson((const char *)data, size, &parsed, &error);
 
     must(json_build((const char *)data, size, &built) == accepted);
     if (!accepted)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The style sheets, the scripts and the icon of the pages, embedded into the program. They are a
- * separate library, because reports that are saved as one file contain the style sheets, too. */
+ * separate library, because two other libraries use them: a report that is saved as one file
+ * contains the style sheets, and the page of the chart app contains marks.js. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves through the marks of a chart (cells, points, moments): Tab enters a chart once, the arrow keys move from mark to
-// mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
+// Moves through the marks of a chart (cells, points, moments): Tab stops at one mark of each chart, the arrow keys move
+// from mark to mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARK = 'svg g[data-i]';
@@ -40,8 +40,7 @@ function rectangle(box, style) {
     return drawn;
 }
 
-// A ring around a mark, in two colours so that it can be seen on every colour; for a moment, a
-// vertical line.
+// A ring around a mark, in two colours so that it can be seen on every colour; if the mark is a moment, a vertical line.
 function cursorOf(mark) {
     const { x, y, width, height } = mark.getBBox();
     const cursor = document.createElementNS(SVG, 'g');
@@ -57,7 +56,7 @@ function cursorOf(mark) {
     return cursor;
 }
 
-function point(mark) {
+function highlight(mark) {
     const svg = mark.ownerSVGElement;
     svg.querySelector('.cursor')?.remove();
     svg.append(cursorOf(mark));
@@ -95,10 +94,10 @@ document.addEventListener('focusin', ({ target }) => {
     const mark = target.closest?.(MARK);
     if (!mark) return;
     for (const other of marksOf(mark.ownerSVGElement)) other.setAttribute('tabindex', other === mark ? '0' : '-1');
-    point(mark);
+    highlight(mark);
 });
 
 document.addEventListener('pointermove', ({ target }) => {
     const mark = target.closest?.(MARK);
-    if (mark) point(mark);
+    if (mark) highlight(mark);
 });

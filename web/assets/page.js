@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the open page up to date: the server names what changed, and <main> is requested again. Without this script the
-// page shows new figures only when it is reloaded, files cannot be dropped, and keys do not move through a chart's marks.
+// Keeps the open page up to date: the server names what changed, the page is requested again, and its <main> replaced.
+// Without this script the page shows new figures only when it is reloaded, a file can be dropped only on its input, and
+// keys do not move through a chart's marks.
 import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
@@ -9,7 +10,7 @@ const RETRY_MAX_MS = 60_000;
 const PAUSE_MS = 5000; // between two requests for a page that follows everything, and after a request that failed
 let source; // the stream of events, if this tab has it
 let retryMs = RETRY_MS; // doubled each time the stream fails
-let stale = false; // something changed since the page was requested
+let stale = false; // the page must be requested again
 let requesting = false;
 let requestedMs = -PAUSE_MS;
 let timer; // of the next request for the page
@@ -80,7 +81,7 @@ async function refresh() {
     if (stale) refresh(); // changed meanwhile
 }
 
-// A page that follows '*' is not requested again for '*load', which comes every few seconds.
+// '*load' comes every few seconds: a page that follows '*' is requested again for it only if it follows '*load', too.
 function handleChanges(names) {
     const follows = followed();
     if (follows.length === 0) return; // for example a form that somebody is filling in
@@ -120,7 +121,7 @@ function restart(release) {
 
 let stop = () => {};
 
-// Where locks do not exist (plain HTTP from another machine), each visible tab has a stream of its own.
+// Where locks do not exist (plain HTTP from another machine), each visible tab that follows something has its own stream.
 function start() {
     if (document.hidden || followed().length === 0) return;
     const waiting = new AbortController();

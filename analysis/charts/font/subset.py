@@ -55,7 +55,7 @@ def make(name, source):
     return font
 
 
-def widths(fonts):
+def write_widths(fonts):
     cmaps = {name: font.getBestCmap() for name, font in fonts.items()}
     units = fonts["regular"]["head"].unitsPerEm
     rows = [(c, *(round(f["hmtx"][cmaps[n][c]][0] * 1000 / units) for n, f in fonts.items()))
@@ -70,4 +70,4 @@ def widths(fonts):
                   "const size_t font_width_count = sizeof font_widths / sizeof font_widths[0];\n")
 
 
-widths({name: make(name, source) for name, source in WEIGHTS.items()})
+write_widths({name: make(name, source) for name, source in WEIGHTS.items()})

@@ -224,7 +224,7 @@ static void an_answer_is_audited_and_a_too_long_answer_is_refused(void **state)
     assert_ok(ledger, audit_log_list(ledger->store, &filter, 9, &rows, &count, &ledger->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].subject, job.id);
-    assert_string_equal(rows[0].detail, "1 of 2 answers were requested");
+    assert_string_equal(rows[0].detail, "1 of 2 answers were stored");
     audit_log_rows_free(rows, count);
     job_pool_destroy(jobs, 1000);
 }
@@ -399,8 +399,9 @@ static void questions_are_deleted_with_their_job(void **state)
     await_questions(ledger, jobs, job.id, 2);
     assert_ok(ledger, job_pool_cancel(jobs, job.id, NULL, &job, &ledger->error));
     job_pool_destroy(jobs, 1000);
-    assert_ok(ledger, store_retain(ledger->store, &retention,
-                                   clock_utc_ms() + 3 * 24 * 3600 * 1000LL, &ledger->error));
+    assert_ok(ledger,
+              store_apply_retention(ledger->store, &retention,
+                                    clock_utc_ms() + 3 * 24 * 3600 * 1000LL, &ledger->error));
     assert_ok(ledger, question_list(ledger->store, job.id, &rows, &count, &ledger->error));
     assert_int_equal(count, 0);
 }

@@ -390,7 +390,7 @@ static inline void fleet_test_command(const struct desired *desired, const struc
     text_addf(out, "testctl %s %s", step->method, step->url);
 }
 
-static inline const char *fleet_test_ends_by(const struct desired *desired)
+static inline const char *fleet_test_describe_guard(const struct desired *desired)
 {
     return strncmp(desired->deployment, "unguarded", 9) == 0 ? NULL : "the guard ends it";
 }
@@ -465,7 +465,7 @@ static const struct provider fleet_test_provider = {
     .check = fleet_test_check,
     .lint = fleet_test_lint,
     .command = fleet_test_command,
-    .ends_by = fleet_test_ends_by,
+    .describe_guard = fleet_test_describe_guard,
     .key = fleet_test_key,
 };
 

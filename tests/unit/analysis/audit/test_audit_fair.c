@@ -297,8 +297,8 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
             add_failed(trial, users, length)->duration_s = 0.4;
     const struct finding *finding = only(trial, "misnamed_failure");
     assert_int_equal(finding->cell_count, 6);
-    says(&finding->arithmetic,
-         "from 16384 tokens of context on everything fails, at 1 user too (row 8), and within 2 s");
+    says(&finding->arithmetic, "from 16384 tokens of context on, everything fails, even at 1 user "
+                               "(row 8), and there within 2 s");
 }
 
 static void the_failure_shown_has_the_shortest_context_and_the_fewest_users(void **state)
@@ -309,7 +309,7 @@ static void the_failure_shown_has_the_shortest_context_and_the_fewest_users(void
         for (int length = 32768; length >= 16384; length /= 2)
             add_failed(trial, users, length)->duration_s = users > 1 ? 9 : 0.4;
     says(&only(trial, "misnamed_failure")->arithmetic,
-         "from 16384 tokens of context on everything fails, at 1 user too (row 13)");
+         "from 16384 tokens of context on, everything fails, even at 1 user (row 13)");
 }
 
 static void cells_in_which_all_requests_failed_are_reported(void **state)

@@ -72,7 +72,7 @@ static void expect_refusal(struct trial *trial, const struct refusal *refusal, b
     assert_int_equal(comparison->refused, refused);
     assert_int_equal(comparison->difference_count, 1);
     assert_string_equal(comparison->differences[0].fact, refusal->fact);
-    assert_int_equal(comparison->differences[0].known < 2, refusal->unknown);
+    assert_int_equal(comparison->differences[0].known_count < 2, refusal->unknown);
     assert_int_equal(comparison->primary.verdict == VERDICT_NOT_COMPARABLE, refused);
     assert_int_equal(comparison->cell_count, refused ? 0 : CELLS);
     trial->factors[0] = trial->accepted[0] = NULL;

@@ -85,7 +85,7 @@ static void unsupported_or_invalid_yaml_is_refused_with_a_reason(void **state)
     check_refuses("a: 1\na: 2\n", "line 2: a key occurs twice");
     check_refuses("a: {b: 1, b: 2}\n", "twice");
     check_refuses("just a text\n", "was expected");
-    check_refuses("  a: 1\nb: 2\n", "line 2: its indentation");
+    check_refuses("  a: 1\nb: 2\n", "line 2: it belongs to no mapping");
     check_refuses("a: \xff\n", "it is not UTF-8");
     check_refuses("? a\n: b\n", "was expected");
     check_refuses("{\"a\": secretsecret}", "not valid JSON");

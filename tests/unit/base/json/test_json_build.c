@@ -16,7 +16,7 @@
 
 #define JANSSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* Asserts that json_build and json_parse_fully (jansson's reader, and checks of depth and NUL)
+/* Asserts that json_build and json_parse_by_jansson (jansson's reader, and checks of depth and NUL)
  * either return the same tree, in the same order, or both refuse the bytes. Returns whether they
  * accept them. */
 static bool assert_agreed(const char *bytes, size_t length)
@@ -25,11 +25,11 @@ static bool assert_agreed(const char *bytes, size_t length)
     json_auto_t *parsed = NULL;
     json_auto_t *built = NULL;
     struct error error;
-    bool accepted = json_parse_fully(bytes, length, &parsed, &error);
+    bool accepted = json_parse_by_jansson(bytes, length, &parsed, &error);
 
     memcpy(exact, bytes, length);
     if (json_build(exact, length, &built) != accepted)
-        fail_msg("json_build and json_parse_fully disagree on: %.*s", (int)length, bytes);
+        fail_msg("json_build and json_parse_by_jansson disagree on: %.*s", (int)length, bytes);
     free(exact);
     if (accepted) {
         FREE_AUTO char *expected = json_dumps(parsed, JANSSON_FLAGS);

@@ -168,13 +168,13 @@ static json_t *build(struct json_scan *scan, enum json_scan_token token)
     return NULL;
 }
 
-/* Like json_parse_fully, but a key may occur twice. */
+/* Like json_parse_by_jansson, but a key may occur twice. */
 static json_t *parse(const char *bytes, size_t length)
 {
     struct error error = { 0 };
     json_t *value = NULL;
 
-    if (!json_parse_fully(bytes, length, &value, &error)
+    if (!json_parse_by_jansson(bytes, length, &value, &error)
         && strstr(error.message, "duplicate") != NULL)
         value = json_loadb(bytes, length, JSON_DECODE_ANY, NULL);
     return value;

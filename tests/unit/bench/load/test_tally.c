@@ -130,7 +130,7 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
 
     for (int i = 0; i < 8; i++) {
         request.bytes_ns = request.end_ns = first_ns + i * S;
-        stream_events_take(tally, &request, &chunk);
+        stream_events_record(tally, &request, &chunk);
     }
     tally_request(tally, &request, request.end_ns);
 }

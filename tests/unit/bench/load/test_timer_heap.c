@@ -26,7 +26,7 @@ static void returns_timers_in_order(void **state)
         timer_heap_set(&deadlines, &timers[i], (int64_t)generator_below(&generator, 1000));
     for (size_t i = 0; i < TIMERS; i += 3)
         timer_heap_unset(&deadlines, &timers[i]);
-    for (struct timer *next; (next = timer_heap_take(&deadlines, 1000)) != NULL; taken++) {
+    for (struct timer *next; (next = timer_heap_pop(&deadlines, 1000)) != NULL; taken++) {
         assert_true(next->at_ns >= last);
         assert_int_not_equal((next - timers) % 3, 0);
         last = next->at_ns;
@@ -44,12 +44,12 @@ static void returns_only_due_timers(void **state)
     (void)state;
     timer_heap_set(&deadlines, &late, 20);
     timer_heap_set(&deadlines, &early, 10);
-    assert_null(timer_heap_take(&deadlines, 9));
-    assert_ptr_equal(timer_heap_take(&deadlines, 10), &early);
-    assert_null(timer_heap_take(&deadlines, 19));
+    assert_null(timer_heap_pop(&deadlines, 9));
+    assert_ptr_equal(timer_heap_pop(&deadlines, 10), &early);
+    assert_null(timer_heap_pop(&deadlines, 19));
     timer_heap_unset(&deadlines, &early); /* allowed, although it is not set */
     timer_heap_unset(&deadlines, &late);
-    assert_null(timer_heap_take(&deadlines, 100));
+    assert_null(timer_heap_pop(&deadlines, 100));
     timer_heap_finish(&deadlines);
 }
 

@@ -103,7 +103,7 @@ static void a_cell_uneven_twice_is_accepted_and_marked(void **state)
     for (int i = 0; i < 2; i++) {
         trial.result = (struct cell_result){ .state = CELL_MEASURED, .measurement.uneven = true };
         text_copy(trial.result.reason, sizeof trial.result.reason, "a stall");
-        attempt_outcome_evenness(&trial.work, &check, &trial.result);
+        attempt_outcome_judge_evenness(&trial.work, &check, &trial.result);
         assert_int_equal(trial.result.state, i == 0 ? CELL_PENDING : CELL_MEASURED);
         assert_true(trial.result.measurement.uneven);
         assert_string_equal(trial.result.reason, "a stall");
@@ -116,7 +116,7 @@ static void missing_metrics_make_a_cell_uneven(void **state)
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    attempt_outcome_evenness(&trial.work, &check, &trial.result);
+    attempt_outcome_judge_evenness(&trial.work, &check, &trial.result);
     assert_int_equal(trial.result.state, CELL_PENDING);
     assert_true(trial.result.measurement.uneven);
     assert_string_equal(trial.result.reason,
@@ -129,7 +129,7 @@ static void an_even_cell_stays_as_it_is(void **state)
     struct trial trial = { .result.state = CELL_MEASURED };
 
     (void)state;
-    attempt_outcome_evenness(&trial.work, &check, &trial.result);
+    attempt_outcome_judge_evenness(&trial.work, &check, &trial.result);
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_false(trial.result.measurement.uneven);
 }

@@ -199,8 +199,8 @@ static void a_refused_request_whose_resource_is_absent_fails_with_both_reasons(v
             assert_true(killed_at(rig, begun.job_id, 4)); /* at the poll after the refusal */
         assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
         check_reason(rig, id,
-                     "service: it does not exist; it was refused with: it is busy with another "
-                     "request");
+                     "service: it does not exist; the request was refused with: it is busy with "
+                     "another request");
     }
 }
 

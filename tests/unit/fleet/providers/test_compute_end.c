@@ -20,7 +20,8 @@ static void test_the_platform_deletes_a_machine_at_its_end(void **state)
     struct google_world *world = *state;
 
     must_apply(world, VERB_CREATE);
-    assert_non_null(strstr(world->life.provider->ends_by(&world->life.desired), "itself deletes"));
+    assert_non_null(
+        strstr(world->life.provider->describe_guard(&world->life.desired), "itself deletes"));
     world->fake.now_ms = world->life.desired.ends_ms - 1;
     expect(world, "ready");
     world->fake.now_ms++;
@@ -33,7 +34,8 @@ static void test_the_platform_stops_a_machine_at_its_end(void **state)
 
     world->life.desired.end_destroys = false;
     must_apply(world, VERB_CREATE);
-    assert_non_null(strstr(world->life.provider->ends_by(&world->life.desired), "itself stops"));
+    assert_non_null(
+        strstr(world->life.provider->describe_guard(&world->life.desired), "itself stops"));
     world->fake.now_ms = world->life.desired.ends_ms;
     check_state(world, "stopped", "");
 }

@@ -480,7 +480,7 @@ static void test_a_node_port_is_refused_for_engines_that_read_no_key(void **stat
     strcpy(world->recipe.engine, "ollama");
     assert_false(world->life.provider->steps(VERB_CREATE, &world->life.desired, NULL, &steps,
                                              &count, &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "which only vLLM reads"));
+    assert_non_null(strstr(world->life.error.message, "which opsbrain passes only to vLLM"));
     step_list_free(steps, count);
 }
 

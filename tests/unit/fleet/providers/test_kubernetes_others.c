@@ -279,8 +279,8 @@ static void test_the_cluster_ends_only_a_deployment_that_has_an_end(void **state
     struct world *world = *state;
     const struct provider *provider = world->life.provider;
 
-    assert_null(provider->ends_by(&(struct desired){ .ends_ms = 0 }));
-    assert_non_null(provider->ends_by(&world->life.desired));
+    assert_null(provider->describe_guard(&(struct desired){ .ends_ms = 0 }));
+    assert_non_null(provider->describe_guard(&world->life.desired));
 }
 
 int main(void)

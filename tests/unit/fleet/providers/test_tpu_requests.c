@@ -325,7 +325,7 @@ static void test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refu
     struct google_world *world = *state;
 
     world->life.desired.kind = "flex_start";
-    assert_non_null(world->life.provider->ends_by(&world->life.desired));
+    assert_non_null(world->life.provider->describe_guard(&world->life.desired));
     world->life.desired.end_destroys = false;
     check_refused(world, VERB_CREATE, "\"at_end\" is stop, and flex-start deletes the machine");
     world->life.desired.end_destroys = true;
@@ -334,7 +334,7 @@ static void test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refu
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(8) * 86400000;
     check_refused(world, VERB_CREATE, "7 days at most (604800 s), and this would be 691200 s");
     world->life.desired.kind = "on_demand"; /* only opsbrain ends such a machine */
-    assert_null(world->life.provider->ends_by(&world->life.desired));
+    assert_null(world->life.provider->describe_guard(&world->life.desired));
     world->life.desired.kind = "sustained";
     check_refused(world, VERB_CREATE, "cannot be bought as sustained");
 }

@@ -88,7 +88,8 @@ static const struct fault {
     { "kubernetes", "{}", "has \"kubernetes\", which is not a member" },
     { "cloud_run", "[]", "\"cloud_run\" must be an object" },
     { "cloud_run", "{\"a\":{\"b\":1}}",
-      "\"cloud_run.a\" must be a text, a number, a boolean or a list of texts: it is {\"b\":1}" },
+      "\"cloud_run.a\" must be a text, a number, a boolean or a list of at most 32 texts: it is "
+      "{\"b\":1}" },
     { "cloud_run", "{\"\\u001b[2J\":null}", "\"cloud_run.\xef\xbf\xbd[2J\" must be a text" },
     { "port", "70000", "\"port\" must be an integer from 1 to 65535" },
     { "host", "{\"cpu\":0}", "\"host.cpu\" must be an integer from 1" },
@@ -113,7 +114,7 @@ static const struct fault {
     { "overrides", "{\"image\":{\"choices\":[\"a\"]}}", "opens \"image\"" },
     { "overrides", "{\"command\":{\"choices\":[\"a\"]}}", "opens \"command\"" },
     { "overrides", "{\"max_model_len\":{\"least\":1}}", "\"overrides.max_model_len\" must be" },
-    { "overrides", "{\"max_model_len\":{\"least\":1,\"most\":2}}", "not in that range" },
+    { "overrides", "{\"max_model_len\":{\"least\":1,\"most\":2}}", "not in the range given there" },
     { "notes", "[\"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\"]", "looks like a credential" },
     { "overrides", "{\"ctx_size\":{\"least\":1,\"most\":2}}", "has no value for it" },
 };

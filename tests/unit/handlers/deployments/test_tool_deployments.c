@@ -29,7 +29,7 @@ static void registers_a_server_and_says_what_it_serves(void **state)
     assert_string_equal(json_get_text(answer, "model", ""), "simserve/toy");
     assert_string_equal(json_get_text(answer, "engine", ""), "vllm");
     assert_int_equal(json_get_integer(answer, "context_tokens", 0), 32768);
-    world_says(world, "It answers: simserve/toy on vllm");
+    world_says(world, "The server answers: simserve/toy on vllm");
     world_audited(world, "deployment_register", "ok", "demo");
 }
 
@@ -53,7 +53,7 @@ static void registers_a_server_that_is_down_and_says_so(void **state)
 
     assert_false(json_get_boolean(answer, "reachable", true));
     assert_non_null(strstr(json_get_text(answer, "problem", ""), "connect_refused"));
-    world_says(world, "It does not answer as it should: ");
+    world_says(world, "The check of the server failed: ");
 }
 
 static void refuses_urls_and_names_that_no_deployment_may_have(void **state)

@@ -99,13 +99,13 @@ static void says_why_nothing_was_stored(void **state)
     struct world *world = *state;
 
     world_do(world, "deployment_register", "{\"name\":\"off\",\"url\":\"http://127.0.0.1:1\"}");
-    assert_note(world, "It is not watched.");
+    assert_note(world, "The deployment is not watched.");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":86400}");
     for (int i = 0; i < 500 && target(world).last_error[0] == '\0'; i++)
         usleep(10000); /* the first scrape is tried at once */
     assert_note(world, "failed: the server's metrics cannot be read: 127.0.0.1:");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":0}");
-    assert_note(world, "It is not watched.");
+    assert_note(world, "The deployment is not watched.");
 }
 
 /* A balancer passes connections to two servers in turn; the query makes their counters differ. */

@@ -342,9 +342,9 @@ static void says_when_steps_are_no_longer_kept(void **state)
     json_auto_t *answer = NULL;
 
     store_day(world);
-    assert_true(store_retain(world->services.store,
-                             &(struct retention){ .samples_days = 1, .samples_10s_days = 1 },
-                             clock_utc_ms() + 86400000 - 3600000, &world->error));
+    assert_true(store_apply_retention(
+        world->services.store, &(struct retention){ .samples_days = 1, .samples_10s_days = 1 },
+        clock_utc_ms() + 86400000 - 3600000, &world->error));
     answer = world_ok(world, "metrics_history",
                       "{\"metric\":\"requests_running\",\"minutes\":1400,\"step_s\":15}");
     assert_string_equal(json_get_text(answer, "resolution", ""), "1 min");

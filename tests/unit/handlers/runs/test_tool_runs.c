@@ -145,7 +145,7 @@ static void show_audit_export_and_report_say_that_tokens_are_estimates(void **st
     text_clear(&arguments);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     world_do(world, "run_report", text_string(&arguments));
-    world_says(world, "the server reports no usage: tokens are counted from stream chunks");
+    world_says(world, "answers lacked usage: their output tokens are counted from stream chunks");
 }
 
 static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)

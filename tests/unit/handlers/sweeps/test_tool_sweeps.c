@@ -101,7 +101,7 @@ static void a_refused_start_leaves_no_sweep_behind(void **state)
                   ERROR_NOT_FOUND, "nobody");
     list = world_ok(world, "sweep_list", "{}");
     assert_int_equal(json_array_size(json_object_get(list, "sweeps")), 0);
-    world_says(world, "There is no sweep.");
+    world_says(world, "No sweep was found.");
 }
 
 static void starts_no_sweep_of_a_model_that_the_server_does_not_have(void **state)

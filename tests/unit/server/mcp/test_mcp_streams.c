@@ -485,12 +485,12 @@ static void check_receives(struct peer *peer, const char *method)
 static void wait_for_events(const struct peer *peer, size_t expected)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
-    char stream[EVENT_STREAM_SIZE];
+    char stream[EVENT_STREAM_KEY_SIZE];
     struct event_row *rows;
     size_t count = 0;
     struct error error;
 
-    event_stream(peer->session, SESSION_STANDING, stream);
+    event_stream_key(peer->session, SESSION_STANDING, stream);
     while (count < expected && clock_monotonic_ns() < end_ns) {
         assert_true(event_list(served.services.store, stream, 0, 100, &rows, &count, &error));
         event_rows_free(rows, count);

@@ -77,7 +77,7 @@ static struct fleet_plan_end choose_end(const struct fleet_plan_row *plan,
 
     return (struct fleet_plan_end){ .state = fails ? "failed" : "done",
                                     .reason = "",
-                                    .managed = fails ? failed : done,
+                                    .managed_state = fails ? failed : done,
                                     .sets_terms = !fails && strcmp(done, "running") == 0,
                                     .changed_nothing =
                                         fails && generator_below(generator, 2) == 0 };

@@ -128,7 +128,7 @@ static void end_with(struct ledger *ledger, const struct fleet_plan_row *plan,
 static void finish(struct ledger *ledger, const struct fleet_plan_row *plan, const char *managed)
 {
     const struct fleet_plan_end end = {
-        .state = "done", .reason = "", .managed = managed, .sets_terms = true
+        .state = "done", .reason = "", .managed_state = managed, .sets_terms = true
     };
 
     end_with(ledger, plan, &end);

@@ -104,10 +104,11 @@ static void questions_are_kept_for_a_day(void **state)
     struct page_question found;
 
     ask(ledger, "ask_a", "ada", DAY_MS);
-    assert_ok(ledger, store_retain(ledger->store, &retention, 2 * DAY_MS, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &retention, 2 * DAY_MS, &ledger->error));
     assert_ok(ledger, page_question_find(ledger->store, "ask_a", &found, &ledger->error));
     page_question_finish(&found);
-    assert_ok(ledger, store_retain(ledger->store, &retention, 2 * DAY_MS + 1, &ledger->error));
+    assert_ok(ledger,
+              store_apply_retention(ledger->store, &retention, 2 * DAY_MS + 1, &ledger->error));
     assert_refused(ledger, page_question_find(ledger->store, "ask_a", &found, &ledger->error),
                    ERROR_NOT_FOUND, "no question has the id \"ask_a\"");
 }

@@ -24,7 +24,7 @@ static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
                      struct principal *out)
 {
     uint8_t digest[DIGEST_BYTES];
-    FREE_AUTO struct recognized_key *keys = NULL;
+    FREE_AUTO struct key_with_digest *keys = NULL;
     size_t count, i = 0;
 
     digest_sha256(secret, strlen(secret), digest);

@@ -98,13 +98,13 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
         assert_ok(ledger, job_cancel(ledger->store, job.id, at_ms, NULL, &job, &ledger->error));
     }
     assert_int_equal(count_jobs(ledger), 4);
-    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &retention, now_ms, &ledger->error));
     assert_int_equal(count_points(ledger), 2);
     assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
     assert_false(has_records(ledger, attempt));
     assert_int_equal(count_audit(ledger), 2); /* new rows: they have the clock's time */
-    assert_ok(ledger,
-              store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS,
+                                            &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
 }
 
@@ -121,10 +121,10 @@ static void an_undeletable_row_does_not_protect_the_rest(void **state)
     ledger_deployment(ledger, "a");
     assert_int_equal(count_audit(ledger), 1);
     backdoor_refuse(ledger->folder, "broken", "DELETE ON jobs", "TRUE");
-    assert_refused(
-        ledger,
-        store_retain(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS, &ledger->error),
-        ERROR_INTERNAL, "trouble");
+    assert_refused(ledger,
+                   store_apply_retention(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS,
+                                         &ledger->error),
+                   ERROR_INTERNAL, "trouble");
     assert_int_equal(count_jobs(ledger), 1);
     assert_int_equal(count_points(ledger), 0);
     assert_int_equal(count_audit(ledger), 0);
@@ -135,8 +135,8 @@ static void zero_days_keep_records_for_ever(void **state)
     struct ledger *ledger = *state;
     int64_t attempt = measure(ledger);
 
-    assert_ok(ledger,
-              store_retain(ledger->store, &(struct retention){ 0 }, 1000 * DAY_MS, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &(struct retention){ 0 }, 1000 * DAY_MS,
+                                            &ledger->error));
     assert_true(has_records(ledger, attempt));
 }
 
@@ -163,11 +163,11 @@ static void the_answer_of_a_request_in_several_rounds_is_kept_for_a_day(void **s
     assert_ok(ledger, job_add(ledger->store, "other", "", "alice", clock_utc_ms(), &change, &job,
                               &ledger->error));
     assert_ok(ledger, request_nonce_answer(ledger->store, "once", "{}", &ledger->error));
-    assert_ok(ledger,
-              store_retain(ledger->store, &for_ever, clock_utc_ms() + DAY_MS / 2, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &for_ever, clock_utc_ms() + DAY_MS / 2,
+                                            &ledger->error));
     assert_true(nonce_is_kept(ledger, "once"));
-    assert_ok(ledger,
-              store_retain(ledger->store, &for_ever, clock_utc_ms() + 2 * DAY_MS, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &for_ever, clock_utc_ms() + 2 * DAY_MS,
+                                            &ledger->error));
     assert_false(nonce_is_kept(ledger, "once"));
 }
 
@@ -184,8 +184,8 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
         assert_ok(ledger, audit_log_add(ledger->store, &change, "ok", "", "", &ledger->error));
     ledger_reopen(ledger);
     full_bytes = store_size_bytes(ledger->store);
-    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ .audit_days = 1 },
-                                   clock_utc_ms() + 10 * DAY_MS, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &(struct retention){ .audit_days = 1 },
+                                            clock_utc_ms() + 10 * DAY_MS, &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
     ledger_reopen(ledger);
     if (test_database_is_files()) /* PostgreSQL keeps it for reuse */

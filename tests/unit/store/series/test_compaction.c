@@ -564,7 +564,7 @@ static void each_level_is_kept_for_its_own_time(void **state)
     for (int64_t at_ms = START_MS; at_ms < now_ms; at_ms += 6 * HOUR_MS)
         scrape_one(ledger, at_ms, "gauge", 1);
     compact(ledger, now_ms);
-    assert_ok(ledger, store_retain(ledger->store, &retention, now_ms, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &retention, now_ms, &ledger->error));
     for (int i = 0; i < SCRAPE_LEVELS; i++) {
         struct scraped series = read_x(ledger, (enum scrape_level)i, HOUR_MS);
 

@@ -33,7 +33,7 @@ static void retain(struct ledger *ledger, int64_t now_ms)
         .samples_days = 1, .samples_10s_days = 1, .samples_1m_days = 1, .samples_1h_days = 2
     };
 
-    assert_ok(ledger, store_retain(ledger->store, &days, now_ms, &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &days, now_ms, &ledger->error));
 }
 
 /* Counts the series that have a point in the range; the value there must be the series' number. */
@@ -113,8 +113,8 @@ static void zero_days_keep_series_for_ever(void **state)
     compact(ledger, FIRST_MS + 2 * HOUR_MS);
     scrape_many(ledger, FIRST_MS + 3 * HOUR_MS, 100, 1);
     compact(ledger, FIRST_MS + 900 * DAY_MS);
-    assert_ok(ledger, store_retain(ledger->store, &(struct retention){ 0 }, FIRST_MS + 900 * DAY_MS,
-                                   &ledger->error));
+    assert_ok(ledger, store_apply_retention(ledger->store, &(struct retention){ 0 },
+                                            FIRST_MS + 900 * DAY_MS, &ledger->error));
     assert_int_equal(count_at(ledger, FIRST_MS, FIRST_MS + HOUR_MS, SCRAPE_1_H), 20);
 }
 
@@ -130,7 +130,7 @@ static void *free_until_stopped(void *context)
     struct error error;
 
     while (!atomic_load(&freeing->stopped))
-        if (!store_retain(freeing->ledger->store, &days, FIRST_MS + 9 * DAY_MS, &error))
+        if (!store_apply_retention(freeing->ledger->store, &days, FIRST_MS + 9 * DAY_MS, &error))
             return freeing;
     return NULL;
 }
