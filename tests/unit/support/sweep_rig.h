@@ -31,7 +31,7 @@ struct rig {
     int64_t server_patience_ms;
     struct cross_check verdicts[16]; /* what monitor_end finds, attempt by attempt */
     size_t verdict_count, verdicts_given;
-    useconds_t end_us; /* how long monitor_end takes */
+    useconds_t end_us;      /* how long monitor_end takes */
     int64_t context_tokens; /* the model's limit, as the sweep learns it; 0: it is not known */
     atomic_int attempts;    /* how many were begun in this process */
     atomic_int held_at;     /* the number of the attempt that waits until it is released; 0: none */
