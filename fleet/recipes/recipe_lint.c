@@ -23,8 +23,8 @@ static bool is_below(const struct recipe_lint_case *candidate, const char *path,
     return number(candidate, path, least) < least;
 }
 
-static bool lacks_host(const struct recipe_lint_case *candidate, const char *hardware, double cpu,
-                       double memory_gib)
+static bool host_is_too_small(const struct recipe_lint_case *candidate, const char *hardware,
+                              double cpu, double memory_gib)
 {
     return has_hardware(candidate, hardware)
            && (number(candidate, "host.cpu", 0) < cpu
@@ -46,9 +46,9 @@ static bool argument_is_given(const struct recipe_lint_case *candidate, const ch
     return value != NULL && !json_is_false(value);
 }
 
-/* ---- Cloud Run: documentation of its GPUs and probes, 2026 ---- */
+/* ---- Cloud Run: limits from its documentation of GPUs and probes, 2026 ---- */
 
-static bool is_of_another_gpu(const struct recipe_lint_case *candidate)
+static bool has_another_accelerator(const struct recipe_lint_case *candidate)
 {
     return candidate->recipe->hardware[0] != '\0' && !has_hardware(candidate, "nvidia-l4")
            && !has_hardware(candidate, "nvidia-rtx-pro-6000");
@@ -61,12 +61,12 @@ static bool has_several_gpus(const struct recipe_lint_case *candidate)
 
 static bool is_too_small_for_l4(const struct recipe_lint_case *candidate)
 {
-    return lacks_host(candidate, "nvidia-l4", 4, 16);
+    return host_is_too_small(candidate, "nvidia-l4", 4, 16);
 }
 
 static bool is_too_small_for_rtx6000(const struct recipe_lint_case *candidate)
 {
-    return lacks_host(candidate, "nvidia-rtx-pro-6000", 20, 80);
+    return host_is_too_small(candidate, "nvidia-rtx-pro-6000", 20, 80);
 }
 
 static bool place_lacks_l4(const struct recipe_lint_case *candidate)
@@ -116,7 +116,7 @@ static bool timeout_is_too_long(const struct recipe_lint_case *candidate)
 
 static bool pays_for_two_zones(const struct recipe_lint_case *candidate)
 {
-    return !json_is_false(recipe_member(candidate->recipe, "cloud_run.zonal_redundancy"));
+    return json_is_true(recipe_member(candidate->recipe, "cloud_run.zonal_redundancy"));
 }
 
 static bool lacks_concurrency(const struct recipe_lint_case *candidate)
@@ -210,7 +210,7 @@ static bool has_a_small_disk_for_tpu(const struct recipe_lint_case *candidate)
 /* ---- Everywhere ---- */
 
 /* On this machine the plan finds the digest itself. */
-static bool is_not_by_digest(const struct recipe_lint_case *candidate)
+static bool image_has_no_digest(const struct recipe_lint_case *candidate)
 {
     return candidate->recipe->image[0] != '\0' && strcmp(candidate->recipe->provider, "local") != 0
            && strstr(candidate->recipe->image, "@sha256:") == NULL;
@@ -252,7 +252,7 @@ static const struct rule {
     bool (*breaks)(const struct recipe_lint_case *candidate);
     const char *sentence;
 } rules[] = {
-    { "cloud_run", true, is_of_another_gpu,
+    { "cloud_run", true, has_another_accelerator,
       "Cloud Run has no such accelerator: it has the L4 and the RTX PRO 6000" },
     { "cloud_run", true, has_several_gpus, "Cloud Run gives an instance exactly one GPU" },
     { "cloud_run", true, is_too_small_for_l4,
@@ -294,7 +294,8 @@ static const struct rule {
       "TPU7x is available only through Compute Engine or GKE, not as a queued resource" },
     { "cloud_tpu", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
-      "Google only maintains the Cloud TPU API: new work on v6e should use Compute Engine, which "
+      "Google maintains the Cloud TPU API but adds nothing: new work on v6e should use Compute "
+      "Engine, which "
       "has a quota of its own." },
     { "compute_engine", true, is_v5e,
       "Compute Engine has no machines with v5e: use a queued resource of Cloud TPU" },
@@ -304,8 +305,9 @@ static const struct rule {
     { NULL, false, is_flex_start,
       "Flex-start waits: without quota or capacity the request is accepted and stays pending." },
     { NULL, false, is_spot,
-      "Spot capacity fails at once where there is none, and may be taken away at any time." },
-    { NULL, false, is_not_by_digest,
+      "A request for spot capacity fails at once if there is none, and the machine may be taken "
+      "away at any time." },
+    { NULL, false, image_has_no_digest,
       "The image is named by a tag, so what runs may change: name it by its digest "
       "(@sha256:...)." },
     { NULL, true, is_in_development_mode,
