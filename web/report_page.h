@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the pages of runs, sweeps and comparisons: the report's sections, and the report as a
- * file. */
+/* Shared by the pages that show a report or offer files: the report's sections, and the report as
+ * a file. */
 #pragma once
 
 #include "handlers/runs/report_document.h"
 #include "web/page.h"
 
-/* Bytes of a page up to which charts are written into it: with style and script a page has at most
- * 150,000. */
+/* A chart is written into a page only if the page then has at most this many bytes: with its style
+ * sheet and script it shall have at most 150,000. */
 #define REPORT_PAGE_CHART_BYTES ((size_t)80000)
 
 /* Collects the report of a run, an import or a sweep; if that fails, writes the audit row of the
@@ -28,8 +28,8 @@ void report_page_write_files(const char *base, const char *query, const char *en
                              struct html *html);
 #define REPORT_PAGE_CHART_ENDS ".svg .png .csv .json"
 
-/* The value "a,b" of a query as a list of strings, a new reference; NULL: `value` is NULL or names
- * nothing. */
+/* Splits a query's value "a,b" into a list of strings, a new reference; NULL if it is NULL or has
+ * no entry. */
 json_t *report_page_names(const char *value);
 
 /* GET "/runs/{id}.html" and "/sweeps/{id}.html": the report as a file to save. */

@@ -8,13 +8,13 @@
 #include "base/core/digest.h"
 
 #define KEYS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define BY_KEYS(format, help, name, is_table, ...)                                                 \
+#define BY_KEYS(format, help, name, takes_columns, ...)                                            \
     {                                                                                              \
-        format, help, KEYS(__VA_ARGS__), NULL, import_read_##name, is_table                        \
+        format, help, KEYS(__VA_ARGS__), NULL, import_read_##name, takes_columns                   \
     }
-#define BY_SNIFFING(format, help, name, keys, is_table)                                            \
+#define BY_SNIFFING(format, help, name, keys, takes_columns)                                       \
     {                                                                                              \
-        format, help, keys, import_sniff_##name, import_read_##name, is_table                      \
+        format, help, keys, import_sniff_##name, import_read_##name, takes_columns                 \
     }
 
 const struct importer importers[] = {
@@ -225,7 +225,7 @@ static CHECKED bool choose_importer(const struct import_file *file, const struct
                                     : refuse_format(file->format, error);
     if (file->format != NULL && !check_named(*out, file->bytes, file->length, error))
         return false;
-    if (has_columns(file) && !(*out)->is_table)
+    if (has_columns(file) && !(*out)->takes_columns)
         return error_set(error, ERROR_INVALID,
                          "\"columns\" are for tables and rows of JSON: this is a %s file, whose "
                          "members are known",
@@ -253,16 +253,16 @@ static CHECKED bool read_content(const struct import_file *file, struct evidence
     return importer->read(&unmarked, out, error);
 }
 
-static bool is_table(const struct evidence *evidence)
+static bool takes_columns(const struct evidence *evidence)
 {
-    return find_by_name(evidence->format)->is_table;
+    return find_by_name(evidence->format)->takes_columns;
 }
 
 /* Whether no cell has any result, as when a document of a different kind is read as the named
  * format. False for a table: its reader checks the columns and reports errors in their values. */
 static bool has_nothing(const struct evidence *evidence)
 {
-    if (is_table(evidence))
+    if (takes_columns(evidence))
         return false;
     for (size_t i = 0; i < evidence->cell_count; i++) {
         const struct evidence_cell *cell = &evidence->cells[i];
@@ -289,7 +289,7 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
                          "the %s file has no requests, no rate and no latency: is it of that "
                          "format? Omit `format` to have it detected",
                          out->format);
-    if (!is_table(out)) /* a table's reader has listed the unknown columns */
+    if (!takes_columns(out)) /* a table's reader has listed the unknown columns */
         import_list_unknown(out);
     import_mark_variants(out);
     return true;

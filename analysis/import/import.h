@@ -23,10 +23,10 @@ struct importer {
     /* Fills cells, facts, unit and remarks of an initialised evidence. INVALID: the message
      * says what is wrong. */
     CHECKED bool (*read)(const struct import_file *file, struct evidence *out, struct error *error);
-    /* Whether the reader's own remarks list the unknown columns, whose meaning the caller may
-     * state. If not, import_read_file adds a remark on the unknown figures that the cells keep as
+    /* Whether the caller may state what unknown columns mean: the reader's own remarks then list
+     * them. If not, import_read_file adds a remark on the unknown figures that the cells keep as
      * text. */
-    bool is_table;
+    bool takes_columns;
 };
 extern const struct importer importers[]; /* ends with a NULL format */
 

@@ -159,20 +159,20 @@ static void read_header(struct http_answer *answer, const char *line, size_t len
     };
     const char *colon = memchr(line, ':', length);
     const char *value, *end = line + length;
-    size_t name;
+    size_t name_length;
 
     if (colon == NULL || colon == line || memchr(line, '\0', length) != NULL || colon[-1] == ' '
         || colon[-1] == '\t') {
         refuse(answer, "a line of the answer's head is not a header");
         return;
     }
-    name = (size_t)(colon - line);
+    name_length = (size_t)(colon - line);
     for (value = colon + 1; value < end && (*value == ' ' || *value == '\t'); value++)
         ;
     while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!is_word(line, name, known[i].name))
+        if (!is_word(line, name_length, known[i].name))
             continue;
         if (is_truncated && known[i].must_be_complete)
             refuse(answer, "a header that says how to read the answer is too long");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help.
  * Before a file includes this one, it defines PLAN_PARAMETER(name, kind, place, ...), whose further
- * arguments initialize a struct member (plan_members.c) or a struct param (handlers/tool.h):
+ * arguments initialize a `struct member` (plan_members.c) or a `struct param` (handlers/tool.h):
  * plan_members.c reads, checks and writes plans with this list, and tools that accept a plan have
  * the list among their params. The choices of a CHOICE are in the order of its enum. */
 #define CHOICES(...)                                                                               \
@@ -36,8 +36,8 @@ PLAN_PARAMETER("think_time", CHOICE, AT(think_time), .choices = CHOICES("fixed",
                .initial = "\"fixed\"", .rare = true,
                .help = "fixed: always think_time_s; exponential: think_time_s on average.")
 PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
-               .help = "Seconds over which users, or the rate, start before the warm-up. 0: "
-                       "users start within a request plus think time; a rate starts full.")
+               .help = "Seconds before the warm-up over which the load rises. 0: users start "
+                       "over the time of a request plus think time; a rate is full at once.")
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
                .help = "Prompt lengths, as [128, 1024]; omitted: 512.",
@@ -63,14 +63,14 @@ PLAN_PARAMETER(
             "minus this share (0.03: 3 %), up to window_limit_s; 0: not required.")
 PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
                .rare = true,
-               .help = "Most seconds of a window in which a request ended; 0: four times window_s.")
+               .help = "Longest window (longer only until a request ends); 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
                .help = "Seconds of warm-up per cell, at most (30, or 10 if no load is given); it "
                        "ends earlier when two successive windows agree.")
 PLAN_PARAMETER(
     "api", CHOICE, AT(api), .choices = CHOICES("completions", "chat"), .initial = "\"completions\"",
     .rare = true,
-    .help = "completions: exact prompt lengths; chat: with the chat template around the prompt. If "
+    .help = "completions: the prompt alone; chat: input_tokens include the chat template. If "
             "the server has only the other API, the sweep ends at once, and the job says so.")
 PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 1000, .initial = "0",
                .rare = true,
@@ -98,8 +98,9 @@ PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high =
                .help = "Goodput counts answers with at most this time per output token; 0: no "
                        "limit.")
 PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
-               .help = "full grid; adaptive: only the loads that determine saturation; climb: the "
-                       "same, from below.",
+               .help =
+                   "full: the grid; adaptive: only the loads that determine saturation; climb: the "
+                   "same, from below.",
                .more = "Default: full, or climb if no load is given. adaptive: per context "
                        "only the loads that determine the saturation point and the largest load "
                        "within the limits; the others are reported as inferred, without figures. "

@@ -20,7 +20,8 @@ static const struct {
     { "cell", "One point of the grid: a number of users, a prompt length and an answer length." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "are comparable if it is the same." },
-    { "concurrency", "Users at once: each sends its next request when its last one ended." },
+    { "concurrency",
+      "Users at once: each sends its next request once its previous one has ended." },
     { "TTFT", "Time to first token: from sending the request to the first output of any channel "
               "(content, reasoning, tool call)." },
     { "TTFO", "Time to first visible output, where reasoning came before it." },
@@ -30,8 +31,8 @@ static const struct {
     { "E2E", "Time of a whole request, from sending it to its last token." },
     { "throughput", "Output tokens (or requests) per second of all users together." },
     { "goodput", "Requests per second that met the plan's limits of latency." },
-    { "saturation", "The smallest load that gives 95 % of the server's highest output tokens/s: "
-                    "more users mostly wait longer." },
+    { "saturation", "The smallest load that reaches 95 % of the server's highest output tokens/s: "
+                    "beyond it, adding users mostly lengthens the wait." },
     { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
                 "shows the largest load that meets them, per context." },
     { "inferred", "A cell that an adaptive search (`search` of sweep_plan) did not need to "

@@ -8,7 +8,7 @@ struct telemetry;
 
 struct http_parts {
     const struct settings *settings;
-    struct route_set *routes; /* borrowed, like the rest; http_server_create adds their rows */
+    struct route_set *routes; /* borrowed, like the rest; http_server_create adds telemetry */
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;

@@ -11,14 +11,14 @@ const struct request_fault request_faults[] = {
     [BAD_NAME] = { 400, "a header's name is empty or has a character that no name may have" },
     [BAD_VALUE] = { 400, "a header's value has a control character" },
     [BAD_LENGTH] = { 400, "Content-Length must be a number of at most 18 decimal digits" },
-    [BAD_CODING] = { 400, "Transfer-Encoding must be chunked" },
-    [UNKNOWN_CODING] = { 501, "the only Transfer-Encoding that is supported is chunked" },
+    [BAD_CODING] = { 400, "the last coding of Transfer-Encoding must be chunked" },
+    [UNKNOWN_CODING] = { 501, "no Transfer-Encoding besides chunked is supported" },
     [OLD_CODING] = { 400, "HTTP/1.0 has no Transfer-Encoding" },
     [TWICE] = { 400, "the header Content-Length or Transfer-Encoding occurs twice" },
     [CONTRADICTION] = { 400, "Content-Length and Transfer-Encoding contradict each other" },
     [BAD_TRAILER] = { 400, "Content-Length and Transfer-Encoding cannot follow the body" },
     [BAD_CHUNK] = { 400,
-                    "a chunk must be its size in at most 15 hexadecimal digits, CR LF, its bytes, "
-                    "CR LF; an extension may have 255 bytes" },
+                    "a chunk must consist of its size in at most 15 hexadecimal digits, CR LF, its "
+                    "bytes and CR LF; an extension may have at most 255 bytes" },
     [TOO_LONG] = { 431, "the request line and the headers are too long" },
 };

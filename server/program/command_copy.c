@@ -137,10 +137,12 @@ static const struct copy_command {
       "writes everything that the database remembers into a new file, also while a server runs",
       file_flags, sizeof file_flags / sizeof *file_flags, backup },
     { "restore", " FILE",
-      "fills an empty database, of either engine, from a backup; run it again if it is interrupted",
+      "fills an empty database (SQLite or PostgreSQL) from a backup; run it again if it is "
+      "interrupted",
       file_flags, sizeof file_flags / sizeof *file_flags, restore },
     { "move", "",
-      "copies a database, which no server uses, into an empty one of either engine; run it again "
+      "copies a database that no server uses into an empty one (SQLite or PostgreSQL); run it "
+      "again "
       "if it is interrupted",
       move_flags, sizeof move_flags / sizeof *move_flags, move },
 };

@@ -191,8 +191,8 @@ static void counters_that_appear_meanwhile_count_from_zero(void **state)
     leave(&scene);
 }
 
-/* The server may or may not have counted requests that were cut off: neither shows
- * other clients. */
+/* The server may or may not have counted requests that were cut off: neither count proves that
+ * there are other clients. */
 static void failed_requests_explain_a_bounded_excess(void **state)
 {
     struct scene scene = begin(quick);
@@ -270,7 +270,7 @@ static void waits_until_others_are_done_before_it_begins(void **state)
     simserve_stop(&other.server);
 }
 
-static void reports_the_window_under_our_own_names(void **state)
+static void reports_the_window_under_opsbrains_names_of_metrics(void **state)
 {
     struct scene scene = begin(
         (const char *[]){ "--ttft-ms", "30", "--step-ms", "20", "--tokens-per-chunk", "3", NULL });
@@ -311,7 +311,7 @@ static void a_restart_is_reported_as_a_restart(void **state)
 
     (void)state;
     ask(&scene, true, 4);
-    usleep(1100000); /* starts within a second of one another are taken for one */
+    usleep(1100000); /* two servers that start within a second look like one */
     snprintf(address, sizeof address, "127.0.0.1:%d", scene.server.port);
     simserve_stop(&scene.server);
     scene.server = simserve_start((const char *[]){ "--listen", address, NULL });
@@ -516,7 +516,7 @@ static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void *
     (void)state;
     begin_behind_a_balancer(&pool);
     ask(&pool.scene, true, 4);
-    usleep(1100000); /* starts within a second of one another are taken for one */
+    usleep(1100000); /* two servers that start within a second look like one */
     snprintf(address, sizeof address, "127.0.0.1:%d", pool.servers[0].port);
     simserve_stop(&pool.servers[0]);
     pool.servers[0] = simserve_start((const char *[]){ "--listen", address, NULL });
@@ -592,7 +592,7 @@ int main(void)
         cmocka_unit_test(failed_requests_explain_a_bounded_excess),
         cmocka_unit_test(foreign_concurrency_is_detected_although_the_counts_may_be_ours),
         cmocka_unit_test(waits_until_others_are_done_before_it_begins),
-        cmocka_unit_test(reports_the_window_under_our_own_names),
+        cmocka_unit_test(reports_the_window_under_opsbrains_names_of_metrics),
         cmocka_unit_test(a_restart_is_reported_as_a_restart),
         cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
         cmocka_unit_test(a_different_model_is_recognized_by_its_name_or_its_context),

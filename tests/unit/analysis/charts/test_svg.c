@@ -73,7 +73,7 @@ static void shapes_without_finite_coordinates_are_not_drawn(void **state)
 }
 
 /* A right-to-left word does not move the text after it. */
-static void a_right_to_left_name_does_not_turn_what_follows(void **state)
+static void a_right_to_left_name_does_not_reverse_what_follows(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -137,7 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shape_is_written),
         cmocka_unit_test(shapes_without_finite_coordinates_are_not_drawn),
-        cmocka_unit_test(a_right_to_left_name_does_not_turn_what_follows),
+        cmocka_unit_test(a_right_to_left_name_does_not_reverse_what_follows),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
         cmocka_unit_test(a_subtitle_states_its_width_to_the_viewer),
         cmocka_unit_test(a_text_is_not_drawn_over_another_or_beyond_the_edge),

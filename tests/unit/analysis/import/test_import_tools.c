@@ -76,7 +76,7 @@ static void sglang_lengths_are_the_means_of_the_ranges_drawn_from(void **state)
     is_near(evidence.cells[0].input_length, 768);
     is_near(evidence.cells[0].output_tokens_asked, 150);
     remarks(&evidence,
-            "each length was drawn between random_range_ratio (0.5) times random_input_len");
+            "input lengths were drawn between random_range_ratio (0.5) times random_input_len");
 }
 
 static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)

@@ -257,7 +257,7 @@ static void refuses_invalid_or_contradictory_settings_of_the_workload(void **sta
     must_refuse(GRID "\"dataset\":\"chats\"}", "omit input_distribution");
     must_refuse(GRID "\"dataset\":\"chats\",\"input_distribution\":\"dataset\","
                      "\"shared_prefix_tokens\":8}",
-                "for generated prompts");
+                "'shared_prefix_tokens' cannot be combined with a dataset");
 #undef GRID
 }
 

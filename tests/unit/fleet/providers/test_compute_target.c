@@ -131,7 +131,7 @@ static void test_an_invalid_key_is_refused_and_a_foreign_machine_has_none(void *
             json_object_set_new(secret, ".version",
                                 json_pack("{s:{s:s}}", "payload", "data", "AAAA"));
     assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "has no key"));
+    assert_non_null(strstr(world->life.error.message, "has no valid key"));
     assert_string_equal(key, "");
     /* as on a machine that opsbrain did not make */
     json_object_del(json_object_get(world->fake.objects, INSTANCE), "labels");

@@ -94,7 +94,7 @@ static void test_an_internal_machine_has_no_external_address(void **state)
 
 /* ---- The queue ---- */
 
-static void expect_state(struct google_world *world, const char *state, const char *phase)
+static void check_phase(struct google_world *world, const char *state, const char *phase)
 {
     struct observed now = look(world);
 
@@ -113,7 +113,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_string_equal(world->life.step, "machine");
     assert_int_equal(world->life.state, STEP_WAIT);
-    expect_state(world, "pending", "capacity");
+    check_phase(world, "pending", "capacity");
     world->fake.lacks_capacity = false;
     expect(world, "ready");
     world->life.desired.ends_ms += 1000;
@@ -135,7 +135,7 @@ static void test_a_request_that_expired_has_failed(void **state)
     world->fake.lacks_capacity = true;
     assert_false(life_apply(&world->life, VERB_CREATE));
     world->fake.now_ms += 3600000; /* the deployment's end: nothing may begin after it */
-    expect_state(world, "pending", "capacity");
+    check_phase(world, "pending", "capacity");
     check_state(world, "failed", "not fulfilled before it expired");
     must_apply(world, VERB_DESTROY);
 }
@@ -162,7 +162,7 @@ static void test_a_machine_that_the_platform_took_back_has_failed(void **state)
     json_object_del(world->fake.objects, NODE);
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDING"));
-    expect_state(world, "stopping", "");
+    check_phase(world, "stopping", "");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDED"));
     check_state(world, "failed", "costs nothing");
@@ -186,12 +186,12 @@ static void test_unknown_states_are_not_failures(void **state)
 
     must_apply(world, VERB_CREATE);
     json_object_set_new(node_of(world), "state", json_string("A_NEW_WORD"));
-    expect_state(world, "starting", "");
+    check_phase(world, "starting", "");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "A_NEW_WORD"));
-    expect_state(world, "pending", "capacity");
+    check_phase(world, "pending", "capacity");
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state", json_integer(5));
-    expect_state(world, "pending", "capacity");
+    check_phase(world, "pending", "capacity");
 }
 
 /* ---- Faults ---- */

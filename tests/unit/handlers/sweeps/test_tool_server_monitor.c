@@ -54,8 +54,8 @@ static struct endpoint endpoint_of(const struct world *world)
     return endpoint;
 }
 
-/* Returns true if at least two requests run. Such requests belong to a cell, since those that a
- * sweep sends before a cell run one at a time. */
+/* Returns true if at least two requests run. Such requests belong to a cell, since the ones
+ * before it are sent one at a time. */
 static bool is_at_work(const struct world *world)
 {
     const struct endpoint endpoint = endpoint_of(world);
