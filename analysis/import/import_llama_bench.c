@@ -70,10 +70,12 @@ static struct shape shape_of(const struct evidence_cell *cell)
     return shape;
 }
 
+/* NaN: not known, as where the list was too long to be kept whole. */
 static double samples_of(const struct evidence_cell *cell)
 {
     const char *at = json_get_text(cell->original, "samples_ns", NULL);
-    double count = at == NULL || strpbrk(at, "0123456789") == NULL ? NAN : 1;
+    bool is_whole = at != NULL && strchr(at, ']') != NULL && strpbrk(at, "0123456789") != NULL;
+    double count = is_whole ? 1 : NAN;
 
     for (; at != NULL && (at = strchr(at, ',')) != NULL; at++)
         count++;

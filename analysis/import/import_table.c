@@ -148,26 +148,46 @@ size_t import_table_known(const struct import_table *table, size_t *results)
 static void find_unit(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (table->columns[i].unit != LENGTH_UNKNOWN)
+        if (table->columns[i].kind != IMPORT_COLUMN_UNKNOWN
+            && table->columns[i].unit != LENGTH_UNKNOWN)
             table->out->input_unit = table->columns[i].unit;
 }
 
-/* Of two columns for the same figure, the later one is kept as text, or the earlier one if it may
- * be a total. */
+/* Whether only the rows can show what the column counts. */
+static bool is_vague(const struct import_column *column)
+{
+    return column->may_be_total || column->is_bare_throughput;
+}
+
+/* Whether both are columns for the same figure. */
+static bool are_alike(const struct import_column *a, const struct import_column *b)
+{
+    return a != b && a->kind == IMPORT_COLUMN_NUMBER && b->kind == IMPORT_COLUMN_NUMBER
+           && a->offset == b->offset;
+}
+
+/* A vague column is kept as text if another one is clearly for the same figure. */
+static void drop_vague(struct import_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        for (size_t j = 0; j < table->count && is_vague(&table->columns[i]); j++)
+            if (are_alike(&table->columns[i], &table->columns[j]) && !is_vague(&table->columns[j]))
+                table->columns[i].kind = IMPORT_COLUMN_UNKNOWN;
+}
+
+/* Of two columns for the same figure, the later one is kept as text. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (table->columns[i].kind == IMPORT_COLUMN_NUMBER
-                && table->columns[j].kind == IMPORT_COLUMN_NUMBER
-                && table->columns[i].offset == table->columns[j].offset)
-                table->columns[table->columns[j].may_be_total ? j : i].kind = IMPORT_COLUMN_UNKNOWN;
+            if (are_alike(&table->columns[i], &table->columns[j]))
+                table->columns[i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
 static void remark_assumed(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (table->columns[i].assumed != NULL)
+        if (table->columns[i].kind != IMPORT_COLUMN_UNKNOWN && table->columns[i].assumed != NULL)
             evidence_remark(table->out, "the name of the column \"%s\" has no unit: read as %s",
                             table->headings[i], table->columns[i].assumed);
 }
@@ -178,9 +198,10 @@ bool import_table_columns_done(struct import_table *table, struct error *error)
         if (find_heading(table, *stated) == NULL)
             return error_set(error, ERROR_INVALID,
                              "\"columns\" has \"%.80s\", but the file has no such column", *stated);
-    find_unit(table);
+    drop_vague(table);
     if (!table->has_alternatives)
         drop_repeated(table);
+    find_unit(table);
     remark_assumed(table);
     return true;
 }

@@ -123,6 +123,19 @@ static void success_rates_are_read_from_percentages_and_failure_rates(void **sta
     }
 }
 
+static void a_column_that_says_what_it_counts_is_preferred(void **state)
+{
+    EVIDENCE_AUTO evidence, lengths;
+
+    (void)state;
+    read_table("users,throughput,request_throughput\n2,640,5\n4,990,8\n", &evidence);
+    assert_float_equal(evidence.cells[0].request_throughput, 5, 0);
+    assert_float_equal(evidence.cells[1].request_throughput, 8, 0);
+    read_table("users,input_len,prompt_words,rps\n1,10,7,5\n2,10,7,8\n", &lengths);
+    assert_int_equal(lengths.input_unit, LENGTH_TOKENS);
+    assert_float_equal(lengths.cells[0].input_length, 10, 0);
+}
+
 static void impossible_success_rates_are_unknown(void **state)
 {
     static const char *const files[] = { "users,success_rate,rps\n1,800,5\n2,-1,8\n",
@@ -232,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
         cmocka_unit_test(a_figure_in_a_wrong_unit_or_out_of_range_is_unknown),
         cmocka_unit_test(success_rates_are_read_from_percentages_and_failure_rates),
+        cmocka_unit_test(a_column_that_says_what_it_counts_is_preferred),
         cmocka_unit_test(impossible_success_rates_are_unknown),
         cmocka_unit_test(a_row_without_figures_has_the_state_that_its_words_name),
         cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),

@@ -192,9 +192,18 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
         "\"stddev_ns\": 0, \"avg_ts\": 100.0}\n"
         "{\"model_type\": \"toy\", \"n_prompt\": 0, \"n_gen\": 32, \"avg_ns\": 640000000, "
         "\"stddev_ns\": 0, \"avg_ts\": 50.0}\n";
-    EVIDENCE_AUTO jsonl, csv, markdown;
+    EVIDENCE_AUTO jsonl, csv, markdown, many;
+    TEXT_AUTO repeated = { 0 };
 
     (void)state;
+    text_add(&repeated,
+             "{\"model_type\": \"toy\", \"n_prompt\": 0, \"n_gen\": 64, \"avg_ns\": "
+             "640000000, \"stddev_ns\": 0, \"avg_ts\": 100.0, \"samples_ns\": [640000000");
+    for (int i = 1; i < 100; i++)
+        text_add(&repeated, ", 640000000");
+    text_add(&repeated, "]}\n");
+    import_text(text_string(&repeated), &many);
+    assert_true(isnan(many.cells[0].succeeded)); /* the list is not kept whole */
     import_text(lines, &jsonl);
     assert_string_equal(jsonl.format, "llama-bench");
     is_near(jsonl.cells[1].output_throughput, 50);
