@@ -245,7 +245,7 @@ sideBySide('bench asks first, shows each cell, lets the sweep run on at Ctrl-C, 
     assert.equal(code, 0, stdout);
     assert.match(stdout, /Start it\? \[y\/N\]/);
     assert.match(stdout, /\[[█░]+\] [012] of 2/);
-    assert.match(stdout, / {5}1 {6}128 {6}16 +2\d/);
+    assert.match(stdout, / {5}1 {6}128 {6}16 +\d{2}/);
     assert.match(stdout, /is completed\.[^]*saturated/);
     assert.equal((await run.typed(80, 'n\n', 'bench', 'demo', ...TWO_LOADS)).code, 130);
 
