@@ -98,9 +98,8 @@ PLAN_PARAMETER("goodput_tpot_ms", NUMBER, AT(goodput_tpot_ms), .low = 0, .high =
                .help = "Goodput counts answers with at most this time per output token; 0: no "
                        "limit.")
 PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptive", "climb"),
-               .help =
-                   "full: the grid; adaptive: only the loads that determine saturation; climb: the "
-                   "same, from below.",
+               .help = "full; adaptive: only the loads that determine saturation; climb: the "
+                       "same, from below.",
                .more = "Default: full, or climb if no load is given. adaptive: per context "
                        "only the loads that determine the saturation point and the largest load "
                        "within the limits; the others are reported as inferred, without figures. "
