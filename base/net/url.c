@@ -21,6 +21,14 @@ struct parts {
     int usual_port;
 };
 
+bool url_host_is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0
+           || (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
+}
+
 size_t url_host_length(const char *authority)
 {
     size_t length;

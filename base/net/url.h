@@ -15,6 +15,9 @@ CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, str
 /* Returns the length of the host at the beginning of "HOST" or "HOST:PORT", with the brackets of an
  * IPv6 address. */
 size_t url_host_length(const char *authority);
+/* Whether a host that url_check filled in is this machine's: "localhost", ::1, or in 127.0.0.0/8.
+ */
+bool url_host_is_loopback(const char *host);
 #define ORIGIN_SIZE 288
 /* Writes the origin of a base URL, such as "https://host:8443": in lower case, with an IPv6 address
  * in its canonical form, and without the scheme's default port. Fails like url_check. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain login, opsbrain logout. */
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,17 +51,12 @@ static CHECKED bool read_key(struct login *login, struct error *error)
 
 static bool leaves_machine_unencrypted(const char *url)
 {
-    struct in_addr address;
     char host[URL_HOST_SIZE];
     int port;
     struct error ignored;
 
-    if (strncmp(url, "http://", strlen("http://")) != 0)
-        return false;
-    if (!url_check(url, host, &port, &ignored))
-        return true;
-    return strcmp(host, "localhost") != 0 && strcmp(host, "::1") != 0
-           && (inet_pton(AF_INET, host, &address) != 1 || ntohl(address.s_addr) >> 24 != 127);
+    return strncmp(url, "http://", strlen("http://")) == 0
+           && (!url_check(url, host, &port, &ignored) || !url_host_is_loopback(host));
 }
 
 /* Stores the key only if the server accepts it. */

@@ -90,12 +90,6 @@ static CHECKED bool read_pem(const json_t *object, const char *member, char **ou
     return error_set(error, ERROR_INVALID, "its %s is not PEM in base64: " FLATTEN, member);
 }
 
-static bool is_loopback(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0
-           || strncmp(host, "127.", 4) == 0;
-}
-
 static CHECKED bool read_server(const char *url, struct cloud_kubeconfig *out, struct error *error)
 {
     char host[URL_HOST_SIZE];
@@ -105,7 +99,7 @@ static CHECKED bool read_server(const char *url, struct cloud_kubeconfig *out, s
 
     if (!url_check(url, host, &port, &problem))
         return error_set(error, ERROR_INVALID, "its server: %s", problem.message);
-    if (strncmp(url, "https:", 6) != 0 && !is_loopback(host))
+    if (strncmp(url, "https:", 6) != 0 && !url_host_is_loopback(host))
         return error_set(error, ERROR_INVALID,
                          "its server is not https, and its credential would be sent in clear text");
     while (length > 0 && out->server[length - 1] == '/')

@@ -88,6 +88,7 @@ static void test_incomplete_and_wrong_kubeconfigs_are_refused(void **state)
                             "client-key-data: Q0FOQVJZ, client-certificate-data: " PEM),
                   "client-key-data is not PEM");
     check_refuses(config_of("server: \"http://10.0.0.1\"", "token: CANARY"), "in clear");
+    check_refuses(config_of("server: \"http://127.example.com\"", "token: CANARY"), "in clear");
     check_refuses(config_of("server: \"https://169.254.169.254\"", "token: CANARY"), "server");
     check_refuses(config_of("server: \"ftp://a\"", "token: CANARY"), "server");
 }
