@@ -8,7 +8,7 @@
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-static bool is_ipv4(const struct ip_address *address)
+bool ip_is_v4(const struct ip_address *address)
 {
     return memcmp(address->bytes, mapped, sizeof mapped) == 0;
 }
@@ -50,7 +50,7 @@ bool ip_of(const struct sockaddr_storage *address, struct ip_address *out)
 
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE])
 {
-    if (is_ipv4(address))
+    if (ip_is_v4(address))
         inet_ntop(AF_INET, address->bytes + sizeof mapped, out, IP_TEXT_SIZE);
     else
         inet_ntop(AF_INET6, address->bytes, out, IP_TEXT_SIZE);
@@ -60,14 +60,14 @@ struct ip_address ip_client_network(const struct ip_address *address)
 {
     struct ip_address network = *address;
 
-    if (!is_ipv4(address))
+    if (!ip_is_v4(address))
         memset(network.bytes + 8, 0, 8);
     return network;
 }
 
 /* ---- Networks -------------------------------------------------------------------------------- */
 
-static bool network_parse(const char *text, size_t length, struct ip_network *out)
+bool ip_network_parse(const char *text, size_t length, struct ip_network *out)
 {
     const char *slash = memchr(text, '/', length);
     size_t address_length = slash != NULL ? (size_t)(slash - text) : length;
@@ -85,7 +85,7 @@ static bool network_parse(const char *text, size_t length, struct ip_network *ou
     memcpy(bits, slash + 1, length);
     if (!text_to_integer(bits, 0, memchr(text, ':', address_length) == NULL ? 32 : 128, &number))
         return false;
-    out->bits = (unsigned)number + (memchr(text, ':', address_length) == NULL ? 96 : 0);
+    out->bits = (unsigned)number + (memchr(text, ':', address_length) == NULL ? IP_V4_BITS : 0);
     return true;
 }
 
@@ -100,7 +100,7 @@ bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *
         if (out->count == IP_NETWORKS_LIMIT)
             return error_set(error, ERROR_INVALID, "there are more than %d networks",
                              IP_NETWORKS_LIMIT);
-        if (!network_parse(text, length, &out->items[out->count]))
+        if (!ip_network_parse(text, length, &out->items[out->count]))
             return error_set(
                 error, ERROR_INVALID,
                 "\"%.*s\" is not a network: write it as 10.0.0.0/8, 192.0.2.1 or fd00::/8",
@@ -111,7 +111,7 @@ bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *
     return true;
 }
 
-static bool contains(const struct ip_network *network, const struct ip_address *address)
+bool ip_network_holds(const struct ip_network *network, const struct ip_address *address)
 {
     unsigned bytes = network->bits / 8, rest = network->bits % 8;
     uint8_t mask = (uint8_t)(0xff00 >> rest);
@@ -124,7 +124,7 @@ static bool contains(const struct ip_network *network, const struct ip_address *
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address)
 {
     for (size_t i = 0; i < networks->count; i++)
-        if (contains(&networks->items[i], address))
+        if (ip_network_holds(&networks->items[i], address))
             return true;
     return false;
 }

@@ -17,8 +17,9 @@ struct ip_address {
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* leading bits that count, 0 to 128 */
+    unsigned bits; /* leading bits that count, 0 to 128; of an IPv4 network at least IP_V4_BITS */
 };
+#define IP_V4_BITS 96 /* the bits that all mapped IPv4 addresses have in common */
 
 #define IP_TEXT_SIZE INET6_ADDRSTRLEN
 #define IP_NETWORKS_LIMIT 64
@@ -37,6 +38,11 @@ void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
 /* The network that belongs to one client: an IPv4 address, or the /64 of an IPv6 address. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
+bool ip_is_v4(const struct ip_address *address);
+
+/* Reads "10.0.0.0/8", "fd00::/8" or an address; returns false for anything else. */
+bool ip_network_parse(const char *text, size_t length, struct ip_network *out);
+bool ip_network_holds(const struct ip_network *network, const struct ip_address *address);
 /* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas or blanks. INVALID
  * if one of them is malformed, or there are more than IP_NETWORKS_LIMIT. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/net/server_list.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/core/memory.h"
-#include "base/core/text.h"
+#include "base/net/ip.h"
 
 #define NAME_SIZE 256
 #define SEPARATORS ", \t\r\n"
@@ -17,9 +16,7 @@
 struct entry {
     char name[NAME_SIZE]; /* "": the entry is a network, or one address */
     bool itself, below;   /* whether the entry means the name itself, and names below it */
-    int family;
-    uint8_t address[16];
-    unsigned bits;
+    struct ip_network network;
 };
 
 struct server_list {
@@ -30,32 +27,19 @@ struct server_list {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Reads "10.0.0.0/8", "[fd00::]/8" or "::1". IPv4-mapped ones, "::ffff:10.0.0.0/104", are stored as
- * IPv4. */
-static bool read_network(const char *word, struct entry *out)
+/* Reads "10.0.0.0/8", "[fd00::]/8" or "::1". */
+static bool read_network(const char *word, struct ip_network *out)
 {
-    char address[INET6_ADDRSTRLEN + 2] = "";
-    size_t length = strcspn(word, "/");
-    bool bracketed = length > 2 && word[0] == '[' && word[length - 1] == ']';
-    int64_t bits;
+    char text[INET6_ADDRSTRLEN + sizeof "/128"];
+    size_t length = strcspn(word, "]");
 
-    if (length >= sizeof address)
-        return false;
-    memcpy(address, word + bracketed, length - (bracketed ? 2 : 0));
-    out->family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET;
-    if (inet_pton(out->family, address, out->address) != 1)
-        return false;
-    bits = out->family == AF_INET ? 32 : 128;
-    if (word[length] == '/' && !text_to_integer(word + length + 1, 0, bits, &bits))
-        return false;
-    if (bits >= 96 && out->family == AF_INET6
-        && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)out->address)) {
-        out->family = AF_INET;
-        memmove(out->address, out->address + 12, 4);
-        bits -= 96;
-    }
-    out->bits = (unsigned)bits;
-    return true;
+    if (word[0] != '[' || word[length] != ']')
+        return ip_network_parse(word, strlen(word), out);
+    return (word[length + 1] == '/' || word[length + 1] == '\0')
+           && (size_t)snprintf(text, sizeof text, "%.*s%s", (int)length - 1, word + 1,
+                               word + length + 1)
+                  < sizeof text
+           && ip_network_parse(text, strlen(text), out);
 }
 
 /* Reads a host name. Returns false for texts that cannot be one, such as the mistyped addresses
@@ -82,7 +66,7 @@ static CHECKED bool add_entry(struct server_list *list, const char *word, struct
 {
     struct entry *entry = &list->entries[list->count];
 
-    if (read_network(word, entry)) {
+    if (read_network(word, &entry->network)) {
         list->has_networks = true;
     } else if (!read_name(word, entry)) {
         return error_set(error, ERROR_INVALID,
@@ -144,52 +128,36 @@ bool server_list_has_name(const struct server_list *list, const char *host)
     return false;
 }
 
-static bool is_within(const struct entry *entry, int family, const uint8_t *address)
+/* A network such as ::/0 has no IPv4 address, although the mapped ones are in it. */
+static bool has(const struct server_list *list, const struct ip_address *address)
 {
-    unsigned bytes = entry->bits / 8, rest = entry->bits % 8;
-    uint8_t mask = (uint8_t)(0xff00 >> rest);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct entry *entry = &list->entries[i];
 
-    return entry->name[0] == '\0' && entry->family == family
-           && memcmp(address, entry->address, bytes) == 0
-           && (rest == 0 || (address[bytes] & mask) == (entry->address[bytes] & mask));
-}
-
-static bool has(const struct server_list *list, int family, const uint8_t *address)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (is_within(&list->entries[i], family, address))
+        if (entry->name[0] == '\0' && (!ip_is_v4(address) || entry->network.bits >= IP_V4_BITS)
+            && ip_network_holds(&entry->network, address))
             return true;
+    }
     return false;
 }
 
-/* An IPv4-mapped IPv6 address counts as the IPv4 address that it contains. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address)
 {
-    struct sockaddr_in ipv4;
-    struct sockaddr_in6 ipv6;
+    struct sockaddr_storage storage = { 0 };
+    struct ip_address ip;
 
-    if (address->sa_family == AF_INET) {
-        memcpy(&ipv4, address, sizeof ipv4);
-        return has(list, AF_INET, (const uint8_t *)&ipv4.sin_addr);
-    }
-    if (address->sa_family != AF_INET6)
-        return false;
-    memcpy(&ipv6, address, sizeof ipv6);
-    if (IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
-        return has(list, AF_INET, ipv6.sin6_addr.s6_addr + 12);
-    return has(list, AF_INET6, ipv6.sin6_addr.s6_addr);
+    if (address->sa_family == AF_INET)
+        memcpy(&storage, address, sizeof(struct sockaddr_in));
+    else if (address->sa_family == AF_INET6)
+        memcpy(&storage, address, sizeof(struct sockaddr_in6));
+    return ip_of(&storage, &ip) && has(list, &ip);
 }
 
 bool server_list_may_have(const struct server_list *list, const char *host)
 {
-    struct sockaddr_in ipv4 = { .sin_family = AF_INET };
-    struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6 };
+    struct ip_address ip;
 
     if (server_list_has_name(list, host))
         return true;
-    if (inet_pton(AF_INET, host, &ipv4.sin_addr) == 1)
-        return server_list_has_address(list, (const struct sockaddr *)&ipv4);
-    if (inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1)
-        return server_list_has_address(list, (const struct sockaddr *)&ipv6);
-    return list->has_networks;
+    return ip_parse(host, strlen(host), &ip) ? has(list, &ip) : list->has_networks;
 }

@@ -60,6 +60,10 @@ static void networks_and_addresses_allow_only_their_addresses(void **state)
     assert_false(server_list_has_name(list, "10.0.0.1"));
     assert_true(server_list_may_have(list, "a.name.resolved.later"));
     server_list_destroy(list);
+    list = list_of("[::]/0 [::1] ::ffff:10.0.0.0/64");
+    assert_true(has_address(list, "2001:db8::1"));
+    assert_false(has_address(list, "10.0.0.1") || has_address(list, "::ffff:10.0.0.1"));
+    server_list_destroy(list);
 }
 
 static void
@@ -104,6 +108,7 @@ static void refuses_entries_that_are_neither_networks_nor_names(void **state)
                                          "..a",
                                          "a/8",
                                          "[::1",
+                                         "[::]1",
                                          "10.0.0.0/8/8",
                                          "%" };
     struct server_list *list = NULL;
