@@ -302,7 +302,7 @@ static CHECKED bool store_result(struct sweep_work *work, int64_t attempt_id,
     return true;
 }
 
-static const char *why_interrupted(struct sweep_work *work)
+static const char *why_interrupted(const struct sweep_work *work)
 {
     switch (job_run_stop(work->run)) {
     case JOB_STOP_CANCEL:
@@ -310,8 +310,6 @@ static const char *why_interrupted(struct sweep_work *work)
     case JOB_STOP_YIELD:
         return "opsbrain was shut down";
     case JOB_STOP_NO:
-        stop_at_time_limit(work);
-        break;
     case JOB_STOP_LOST:
         break;
     }
@@ -333,6 +331,8 @@ static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct 
                || measure(work, attempt_id, &result, &cross_check, error));
     if (done)
         repeat_if_doubtful(work, &result);
+    else if (error->kind == ERROR_CANCELLED && job_run_stop(run) == JOB_STOP_NO)
+        stop_at_time_limit(work);
     if (done)
         done = store_result(work, attempt_id, &result, error);
     else if (!attempt_interrupt(run->store, &run->claim, attempt_id,
