@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_show: shows a plan that was made, and who agreed to it. */
 
-#include "base/core/clock.h"
+#include "base/json/json.h"
 #include "handlers/answer.h"
 #include "handlers/fleet/plan_answer.h"
 
@@ -20,9 +20,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     done = plan_answer(call, &row, answer, error);
     if (done)
         answer_next(answer, row.job_id[0] != '\0' ? "job_show with this job"
-                            : clock_utc_ms() >= row.good_until_ms
-                                ? "deployment_plan again"
-                                : "deployment_apply with this plan");
+                            : json_get_boolean(answer->structured, "waits", false)
+                                ? "deployment_apply with this plan"
+                                : "deployment_plan again");
     fleet_plan_finish(&row);
     return done;
 }
