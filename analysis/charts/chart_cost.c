@@ -14,6 +14,7 @@
 #define RIGHT_AXIS 52 /* width of an axis on the right and its numbers */
 #define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
+#define ROW_NAME_SIZE (SCALE_NUMBER_SIZE + sizeof "context ")
 
 /* A load and its price per million tokens; the load meets every limit from `ttft_ms` upwards. */
 struct offer {
@@ -178,9 +179,14 @@ static void draw(struct cost *cost, double top)
     chart_names_write(drawing, with_right_axis, "", labels, cost->count, room);
 }
 
-static const char *row_kind(const struct cost *cost, size_t i)
+/* Writes "context 512" or "output 64"; returns `out`. */
+static const char *row_name(const struct cost *cost, size_t i, char out[ROW_NAME_SIZE])
 {
-    return cost->by_output[i] ? "output" : "context";
+    char number[SCALE_NUMBER_SIZE];
+
+    snprintf(out, ROW_NAME_SIZE, "%s %s", cost->by_output[i] ? "output" : "context",
+             chart_row_name(cost->rows[i], number));
+    return out;
 }
 
 static bool have_same_row(const struct cost *cost)
@@ -191,31 +197,29 @@ static bool have_same_row(const struct cost *cost)
     return true;
 }
 
-/* Appends "Gemma on L4: $0.70/h (a price list, 2026-08-01)"; `with_row`: with the context. */
+/* Appends "Gemma on L4: $0.70/h (a price list, 2026-08-01)"; `with_row`: with the row. */
 static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
 {
     const struct chart_price *price = &cost->prices[i];
-    char number[SCALE_NUMBER_SIZE], row[SCALE_NUMBER_SIZE];
+    char number[SCALE_NUMBER_SIZE], row[ROW_NAME_SIZE];
     TEXT_AUTO name = { 0 };
 
     font_fit(price->name, text_kind_size(TEXT_SUBTITLE), text_kind_weight(TEXT_SUBTITLE),
              SUBTITLE_NAME_ROOM, &name);
-    chart_part(parts, "%s%s%s%s%s: $%s/h (%s%s%s)", text_string(&name), with_row ? ", " : "",
-               with_row ? row_kind(cost, i) : "", with_row ? " " : "",
-               with_row ? chart_row_name(cost->rows[i], row) : "",
-               scale_money(price->usd_per_hour, number), price->source,
-               price->date[0] != '\0' ? ", " : "", price->date);
+    chart_part(parts, "%s%s%s: $%s/h (%s%s%s)", text_string(&name), with_row ? ", " : "",
+               with_row ? row_name(cost, i, row) : "", scale_money(price->usd_per_hour, number),
+               price->source, price->date[0] != '\0' ? ", " : "", price->date);
 }
 
 static void describe(const struct cost *cost, struct text *parts)
 {
-    char number[SCALE_NUMBER_SIZE];
+    char row[ROW_NAME_SIZE];
 
     for (size_t i = 0; i < cost->count; i++)
         describe_price(cost, i, !have_same_row(cost), parts);
     chart_part(parts, "the cheapest load that meets the limit");
     if (cost->count > 0 && have_same_row(cost))
-        chart_part(parts, "%s %s", row_kind(cost, 0), chart_row_name(cost->rows[0], number));
+        chart_part(parts, "%s", row_name(cost, 0, row));
 }
 
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out)
@@ -238,7 +242,7 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
         draw(&cost, top);
     else
         chart_empty(out, top,
-                    "No cell of the context with the most measured loads has both TTFT p99 and "
+                    "No cell of the length with the most measured loads has both TTFT p99 and "
                     "output tokens/s");
     for (size_t i = 0; i < cost.count; i++)
         free(cost.offers[i]);
