@@ -177,7 +177,7 @@ bool compare_is_named(const char *const *names, const char *name);
 
 #define COMPARE_NUMBER_SIZE 32
 /* Writes the number to `out`, "?" for NaN; returns `out`. */
-const char *compare_number(double value, char out[COMPARE_NUMBER_SIZE]);
+const char *compare_write_number(double value, char out[COMPARE_NUMBER_SIZE]);
 /* Writes a table of ratios for each output length and request rate, with a row per number of users
  * and a column per context, at most 100 characters wide. A table of more than 1000 entries is
  * replaced by a sentence, and so are all tables if there are more than 100 pairs of an output

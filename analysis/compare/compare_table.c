@@ -76,7 +76,7 @@ static const struct compared_cell *cell_at(const struct block *block, double use
     return NULL;
 }
 
-const char *compare_number(double value, char out[COMPARE_NUMBER_SIZE])
+const char *compare_write_number(double value, char out[COMPARE_NUMBER_SIZE])
 {
     snprintf(out, COMPARE_NUMBER_SIZE, isnan(value) ? "?" : "%.6g", value);
     return out;
@@ -91,9 +91,9 @@ static void write_block(const struct block *block, struct text *out)
     last = last < block->lengths->count ? last : block->lengths->count;
     table_column(table, "users", true);
     for (size_t i = block->first; i < last; i++)
-        table_column(table, compare_number(block->lengths->at[i], shown), true);
+        table_column(table, compare_write_number(block->lengths->at[i], shown), true);
     for (size_t i = 0; i < block->users->count; i++) {
-        table_cell(table, "%s", compare_number(block->users->at[i], shown));
+        table_cell(table, "%s", compare_write_number(block->users->at[i], shown));
         for (size_t j = block->first; j < last; j++)
             write_ratio(cell_at(block, block->users->at[i], block->lengths->at[j]), table);
     }

@@ -387,11 +387,11 @@ static void describe_cell(const struct compared_cell *cell, enum left_out why, s
     char load[COMPARE_NUMBER_SIZE], context[COMPARE_NUMBER_SIZE];
 
     if (isnan(cell->request_rate))
-        text_addf(out, "- %s user%s", compare_number(cell->users, load),
+        text_addf(out, "- %s user%s", compare_write_number(cell->users, load),
                   cell->users == 1 ? "" : "s");
     else
         text_addf(out, "- %.6g requests/s", cell->request_rate);
-    text_addf(out, ", context %s: %s%s%s", compare_number(cell->input_length, context),
+    text_addf(out, ", context %s: %s%s%s", compare_write_number(cell->input_length, context),
               left_out_help(why), cell->run == NULL ? "" : ", ",
               cell->run == NULL ? "" : cell->run);
     if (cell->rule != NULL)
