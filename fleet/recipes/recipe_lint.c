@@ -295,8 +295,7 @@ static const struct rule {
     { "cloud_tpu", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
       "Google maintains the Cloud TPU API but adds nothing: new work on v6e should use Compute "
-      "Engine, which "
-      "has a quota of its own." },
+      "Engine, which has a quota of its own." },
     { "compute_engine", true, is_v5e,
       "Compute Engine has no machines with v5e: use a queued resource of Cloud TPU" },
     { "compute_engine", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },

@@ -142,8 +142,7 @@ static const struct copy_command {
       file_flags, sizeof file_flags / sizeof *file_flags, restore },
     { "move", "",
       "copies a database that no server uses into an empty one (SQLite or PostgreSQL); run it "
-      "again "
-      "if it is interrupted",
+      "again if it is interrupted",
       move_flags, sizeof move_flags / sizeof *move_flags, move },
 };
 
