@@ -93,24 +93,11 @@ a_name_allows_its_host_after_a_dot_also_subdomains_after_an_asterisk_only_those(
 
 static void refuses_entries_that_are_neither_networks_nor_names(void **state)
 {
-    static const char *const wrong[] = { "10.0.0.0/33",
-                                         "10.0.0.0/",
-                                         "10.0.0.0/-1",
-                                         "10.0.0",
-                                         "fd00::/129",
-                                         "http://gpu",
-                                         "gpu:8000",
-                                         "*",
-                                         ".",
-                                         "*.",
-                                         "*gpu.example.com",
-                                         "**.example.com",
-                                         "..a",
-                                         "a/8",
-                                         "[::1",
-                                         "[::]1",
-                                         "10.0.0.0/8/8",
-                                         "%" };
+    static const char *const wrong[] = {
+        "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0", "fd00::/129",       "http://gpu",
+        "gpu:8000",    "*",         ".",           "*.",     "*gpu.example.com", "**.example.com",
+        "..a",         "a/8",       "[::1",        "[::]1",  "10.0.0.0/8/8",     "%"
+    };
     struct server_list *list = NULL;
     struct error error;
 
