@@ -15,14 +15,16 @@
 #define TROUBLE_MAX 10 /* most minutes between two checks if the deployment cannot be observed */
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
+#define END_FAILED_MS (60 * MINUTE_MS) /* between two reports of an end that fails */
 #define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in this many rounds */
 
 /* When a deployment is checked next. */
 struct turn {
     char id[ID_SIZE];
     int64_t next_ms;
-    unsigned minutes; /* from the last check to the next one */
-    bool is_seen;     /* in this round: the deployment is still managed */
+    int64_t end_failed_ms; /* when it was last reported that the deployment cannot be ended */
+    unsigned minutes;      /* from the last check to the next one */
+    bool is_seen;          /* in this round: the deployment is still managed */
 };
 
 struct managed_reconciler {
@@ -166,6 +168,22 @@ static bool is_due(const struct fleet_managed_row *row, int64_t now_ms)
            && (strcmp(row->state, "stopped") != 0 || strcmp(row->at_end, "stop") != 0);
 }
 
+/* Returns false if the deployment cannot be ended. Each round tries again; users are warned at the
+ * first try and then once an hour. */
+static bool try_end(struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
+                    struct turn *turn, int64_t now_ms)
+{
+    struct error error;
+
+    if (end(reconciler, row, &error))
+        return true;
+    if (turn->end_failed_ms == 0 || now_ms - turn->end_failed_ms >= END_FAILED_MS) {
+        turn->end_failed_ms = now_ms;
+        report(reconciler, row->deployment, error.message, true);
+    }
+    return false;
+}
+
 /* ---- One deployment ---- */
 
 static bool only_reads(const struct fleet_frame *frame)
@@ -201,11 +219,8 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
     warn(reconciler, row, now_ms);
     if (is_changing(frame, row))
         return;
-    if (is_due(row, now_ms) && !only_reads(frame)) {
-        if (end(reconciler, row, &error))
-            round->ended++;
-        else
-            report(reconciler, row->deployment, error.message, true);
+    if (is_due(row, now_ms) && !only_reads(frame) && try_end(reconciler, row, turn, now_ms)) {
+        round->ended++;
         return;
     }
     if (now_ms < turn->next_ms)

@@ -230,6 +230,29 @@ static void a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it
     assert_false(found);
 }
 
+static void a_missing_server_that_was_to_be_stopped_is_reported_once_an_hour(void **state)
+{
+    struct rig *rig = *state;
+    struct fleet_managed_row row;
+    bool found;
+
+    manage(rig, "gemma", "created", 60 * MINUTE_MS, "stop");
+    rig->world->resources[0].exists = false;
+    after(rig, 60);
+    assert_non_null(strstr(rig->reported, "it no longer exists on its platform"));
+    assert_done(rig, fleet_managed_find(rig->store, "gemma", &row, &found, &rig->error));
+    assert_string_equal(row.state, "failed");
+    fleet_managed_finish(&row);
+    rig->reports = 0;
+    for (int i = 0; i < 59; i++)
+        assert_int_equal(after(rig, 1).ended, 0);
+    assert_int_equal(rig->reports, 0);
+    after(rig, 1);
+    assert_int_equal(rig->reports, 1);
+    rig->world->resources[0].exists = true;
+    assert_int_equal(after(rig, 1).ended, 1);
+}
+
 static void an_orphan_without_an_end_is_reported_and_stays(void **state)
 {
     struct rig *rig = *state;
@@ -333,6 +356,7 @@ int main(void)
         TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
         TEST(no_deployment_is_ended_until_a_moved_database_is_resumed),
         TEST(a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it),
+        TEST(a_missing_server_that_was_to_be_stopped_is_reported_once_an_hour),
         TEST(an_orphan_without_an_end_is_reported_and_stays),
         TEST(a_server_of_the_same_name_elsewhere_is_reported),
         TEST(an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_so),
