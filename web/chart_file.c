@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/chart_file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/charts/svg.h"
@@ -84,13 +83,10 @@ static void add_text(const struct page_request *request, const char *name, const
 static void add_number(const struct page_request *request, const char *name, json_t *options)
 {
     const char *value = page_query(request, name);
-    char *end;
-    double number = value != NULL ? strtod(value, &end) : 0;
 
-    if (value == NULL)
-        return;
     /* Text that is not a number stays text, which run_chart's check of its options refuses. */
-    json_object_set_new(options, name, *end == '\0' ? json_real(number) : json_string(value));
+    if (value != NULL)
+        json_object_set_new(options, name, param_form_number(value, false));
 }
 
 static void add_list(const struct page_request *request, const char *name, json_t *options)

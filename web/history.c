@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/history.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/charts/svg.h"
@@ -9,6 +8,7 @@
 #include "handlers/charts/chart_request.h"
 #include "web/page_call.h"
 #include "web/page_list.h"
+#include "web/param_form.h"
 #include "web/report_page.h"
 
 static const struct {
@@ -16,9 +16,10 @@ static const struct {
 } ranges[] = { { "60", "1 hour" },    { "360", "6 hours" },   { "1440", "1 day" },
                { "10080", "7 days" }, { "43200", "30 days" }, { "525600", "1 year" } };
 
-static double minutes_of(const char *text)
+/* New reference. */
+static json_t *minutes_of(const char *text)
 {
-    return text != NULL ? strtod(text, NULL) : 60;
+    return param_form_number(text != NULL ? text : "60", false);
 }
 
 /* ---- The chart ---- */
@@ -38,7 +39,7 @@ void history_write_chart(const struct page_request *request, const char *deploym
                          const char *minutes, struct html *html)
 {
     struct call call = page_call_make(request);
-    json_auto_t *arguments = json_pack("{s:s, s:s, s:{s:f}}", "plot", "history", "deployment",
+    json_auto_t *arguments = json_pack("{s:s, s:s, s:{s:o}}", "plot", "history", "deployment",
                                        deployment, "options", "minutes", minutes_of(minutes));
     CHART_AUTO chart = { 0 };
     struct error error;
@@ -92,7 +93,7 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     struct html html = html_begin(&answer->body);
     const char *minutes = page_query(request, "minutes"), *deployment;
     json_auto_t *read = NULL;
-    json_t *arguments = json_pack("{s:f}", "minutes", minutes_of(minutes));
+    json_t *arguments = json_pack("{s:o}", "minutes", minutes_of(minutes));
 
     if (page_query(request, "deployment") != NULL)
         json_object_set_new(arguments, "deployment",

@@ -140,7 +140,7 @@ test('unknown ids and paths get 404, unknown plots and bad parameters 400; lists
         '/compare/forest.svg': 400, '/compare/forest.svg?a=run_1&b=run_2': 404, '/compare?a=run_1&b=run_2&metric=fun': 400,
         '/runs/run_nothing.svg': 404, '/sweeps/swp_nothing.png': 404, '/jobs/job_nothing.json': 404, '/deployments/none.json': 404,
         '/compare.json': 400, '/compare.csv': 400, '/history.svg?deployment=none': 404, '/history.json?minutes=soon': 400,
-        '/history/chart.svg?minutes=soon': 400, '/history/chart.svg?deployment=none': 404, '/runs': 200, '/sweeps': 200,
+        '/history?minutes=inf': 400, '/history/chart.svg?minutes=soon': 400, '/history/chart.svg?minutes=inf': 400, '/history/chart.svg?deployment=none': 404, '/runs': 200, '/sweeps': 200,
         '/runs?cursor=soon': 400, '/runs/heat.svg/': 404,
     };
     const found = {};
