@@ -117,12 +117,13 @@ static void view_finish(struct view *view)
 
 static void write_rejected(const struct view *view, struct text *text)
 {
-    size_t count = view->rejected_count;
+    size_t count = view->rejected_count, first = count > REJECTED_MAX ? count - REJECTED_MAX : 0;
     char load[CELL_LOAD_SIZE];
 
     if (count > 0)
-        text_addf(text, "Rejected attempts (they do not count): %zu.\n", count);
-    for (size_t i = 0; i < count && i < REJECTED_MAX; i++) {
+        text_addf(text, "Rejected attempts (they do not count): %zu%s\n", count,
+                  first > 0 ? ", the newest:" : ".");
+    for (size_t i = first; i < count; i++) {
         const struct attempt_row *attempt = &view->rejected[i];
 
         text_addf(text, "- %s x %" PRId64 " tokens, attempt %" PRId64 ": ",

@@ -164,6 +164,37 @@ static void says_once_why_cells_have_no_figures(void **state)
                "- failed: 4 users x 64 tokens: no room\n"));
 }
 
+static void shows_the_newest_of_many_rejected_attempts(void **state)
+{
+    struct world *world = *state;
+    struct store *store = world->services.store;
+    struct cell_row *cells;
+    char id[ID_SIZE];
+    TEXT_AUTO arguments = { 0 };
+    struct claim claim;
+    size_t total;
+    int64_t attempt;
+
+    world_register(world, "demo");
+    sweep_started(world, "", id);
+    claim = sweep_claimed(world, id);
+    assert_stored(world, cell_list(store, id, NULL, &cells, &total, &world->error));
+    for (int i = 1; i <= 10; i++) {
+        struct cell_result result = { .state = CELL_PENDING, .reason = "a restart" };
+
+        assert_stored(world, attempt_begin(store, &claim, cells[0].id, clock_utc_ms(), &attempt,
+                                           &world->error));
+        assert_stored(world,
+                      attempt_end(store, &claim, attempt, &result, clock_utc_ms(), &world->error));
+    }
+    cell_rows_free(cells, total);
+    text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
+    json_decref(world_ok(world, "sweep_show", text_string(&arguments)));
+    world_says(world, "Rejected attempts (they do not count): 10, the newest:\n");
+    world_says(world, ", attempt 10: a restart");
+    assert_null(strstr(text_string(&world->text), ", attempt 2: "));
+}
+
 static void lists_the_sweeps_of_a_deployment_newest_first(void **state)
 {
     struct world *world = *state;
@@ -246,6 +277,7 @@ int main(void)
         cmocka_unit_test(starts_no_sweep_of_a_model_that_the_server_does_not_have),
         cmocka_unit_test(shows_cells_page_by_page),
         cmocka_unit_test(says_once_why_cells_have_no_figures),
+        cmocka_unit_test(shows_the_newest_of_many_rejected_attempts),
         cmocka_unit_test(lists_the_sweeps_of_a_deployment_newest_first),
         cmocka_unit_test(operators_cancel_only_their_own_sweeps),
         cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
