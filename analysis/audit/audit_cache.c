@@ -225,9 +225,12 @@ static bool names_one_prompt(const char *text)
                                          "constant prompt", "one prompt",     "identical prompt",
                                          "static prompt",   "repeated prompt" };
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(text, words[i]) != NULL)
-            return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strcasestr(text, words[i]);
+
+        if (at != NULL && (at - text < 5 || strncasecmp(at - 5, "than ", 5) != 0))
+            return true; /* but not "more than one prompt" */
+    }
     return false;
 }
 

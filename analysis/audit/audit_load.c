@@ -124,10 +124,10 @@ static double first_bad_level(const struct evidence *evidence, const struct find
     return INFINITY;
 }
 
-/* The largest number of users below the first bad level; 0: there is none. */
-static double users_below(const struct evidence *evidence, const struct finding *finding)
+/* The largest number of users below `first_bad`; 0: there is none. */
+static double users_below(const struct evidence *evidence, double first_bad)
 {
-    double first_bad = first_bad_level(evidence, finding), below = 0;
+    double below = 0;
 
     for (size_t i = 0; i < evidence->cell_count; i++) {
         double users = audit_cell_users(&evidence->cells[i]);
@@ -142,13 +142,17 @@ static double users_below(const struct evidence *evidence, const struct finding 
 
 static void add_below(struct audit *audit, struct finding *finding)
 {
-    double below = users_below(audit->evidence, finding);
+    double first_bad = first_bad_level(audit->evidence, finding);
+    double below = users_below(audit->evidence, first_bad);
 
-    if (below > 0)
-        text_addf(&finding->consequence, "Do not compare above %.15g user%s", below,
+    if (isinf(first_bad))
+        text_addf(&finding->consequence, "Do not compare %s",
+                  finding->cell_count == 1 ? "this cell" : "these cells");
+    else if (below > 0)
+        text_addf(&finding->consequence, "Do not compare cells with more than %.15g user%s", below,
                   audit_plural(below));
     else
-        text_add(&finding->consequence, "Do not compare any level");
+        text_add(&finding->consequence, "Do not compare any cells");
 }
 
 void audit_check_actual_load(struct audit *audit)

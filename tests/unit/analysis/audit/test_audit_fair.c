@@ -419,6 +419,9 @@ static void one_prompt_for_all_requests_is_reported_if_the_run_names_it(void **s
     snprintf(trial->evidence.facts.workload, sizeof trial->evidence.facts.workload,
              "the same prompt each time");
     only(trial, "prefix_cache");
+    snprintf(trial->evidence.facts.workload, sizeof trial->evidence.facts.workload,
+             "more than one prompt per user");
+    assert_nothing_found(trial);
 }
 
 /* The rates are up to 1.2 % off, and the chat template adds nine tokens. */
