@@ -119,7 +119,7 @@ function draw_matrix(y, i, j, top, left) {
 }
 
 END {
-    WIDTH = 960
+    WIDTH = 1160
     LOW = 58  # the height of a room with one row of sub-rooms
     HIGH = 82 # and with two
     GAP = 14
