@@ -45,7 +45,9 @@ render() {
 
 # has TEXT...: the rendered Deployment must have these lines, one after the other.
 has() {
-    grep -qzF "$(printf '%s\n' "$@")" rendered/opsbrain/templates/deployment.yaml || fail "the Deployment lacks: $*"
+    local lines
+    lines=$(printf '%s\n' "$@")
+    [[ $(<rendered/opsbrain/templates/deployment.yaml) == *"$lines"* ]] || fail "the Deployment lacks: $*"
 }
 
 render 3

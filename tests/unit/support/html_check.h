@@ -53,7 +53,7 @@ static inline void html_check_value(const struct html_check *check, const char *
         fail_msg("%s: <%s %s=\"%s\">", check->what, element, name, value);
     if (strcmp(element, "a") == 0 && strncmp(value, HTML_CHECK_BASE, strlen(HTML_CHECK_BASE)) == 0)
         return;
-    if (html_is_among(name, urls) && strstr(value, ":") != NULL
+    if (html_is_among(name, urls) && (strstr(value, ":") != NULL || strncmp(value, "//", 2) == 0)
         && strncmp(value, "data:image/png;base64,", 22) != 0)
         fail_msg("%s: <%s> has the URL %.100s", check->what, element, value);
     if (strcmp(element, "script") == 0 && strcmp(name, "type") == 0)
