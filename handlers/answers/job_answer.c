@@ -74,7 +74,7 @@ void job_answer_describe(const struct job *job, struct text *out)
               job->principal, answer_time(job->created_ms, time));
     if (job->finished_ms != 0)
         text_addf(out, ", ended %s", answer_time(job->finished_ms, time));
-    text_addf(out, ") is %s", job_state_name(job->state));
+    text_addf(out, ") %s %s", job->state == JOB_FAILED ? "has" : "is", job_state_name(job->state));
     if (job->progress_total > 0)
         text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);
     if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)

@@ -89,7 +89,8 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
     for (size_t i = 1; i < sweep->subject_count; i++)
         text_addf(out, " alternating with %s (revision %" PRId64 ")", sweep->subjects[i].deployment,
                   sweep->subjects[i].revision);
-    text_addf(out, " is %s: %" PRId64 " of %" PRId64 " cells done", sweep->state, sweep->cells_done,
+    text_addf(out, " %s %s: %" PRId64 " of %" PRId64 " cells done",
+              strcmp(sweep->state, "failed") == 0 ? "has" : "is", sweep->state, sweep->cells_done,
               sweep->cells_total);
     if (sweep->cells_inferred > 0)
         text_addf(out, " (%" PRId64 " of them inferred)", sweep->cells_inferred);

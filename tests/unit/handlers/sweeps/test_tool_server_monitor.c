@@ -232,7 +232,7 @@ static void assert_job_failed(struct world *world, const char *sweep)
     text_addf(&arguments, "{\"job\":\"%s\"}", sweep);
     shown = world_ok(world, "job_show", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(shown, "job"), "state", ""), "failed");
-    world_says(world, "is failed, 0 of 2: the model changed meanwhile");
+    world_says(world, "has failed, 0 of 2: the model changed meanwhile");
 }
 
 static void a_changed_model_in_the_middle_stops_the_sweep(void **state)
