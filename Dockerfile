@@ -17,7 +17,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     && install -d -o opsbrain -g opsbrain -m 0700 /data
 COPY --from=build /source/build/release/bin/opsbrain /usr/local/bin/opsbrain
 USER 10001:10001
-# With PORT the server listens on every address of the container; Cloud Run sets its own port.
+# With PORT, the server listens on every address of the container. Cloud Run replaces PORT with its own value.
 ENV OPSBRAIN_DATA=/data OPSBRAIN_AUTH=keys PORT=8080
 VOLUME /data
 EXPOSE 8080

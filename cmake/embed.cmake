@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_migrations(<target> <set> <dir>): compiles the numbered .sql files of <dir> into <target> as `migrations_<set>` of
-# migrations/migrations.h. The custom command runs this file as a script.
+# embed_migrations(<target> <set> <dir>): compiles the numbered .sql files in <dir> into <target> as `migrations_<set>`, which
+# migrations/migrations.h declares. The custom command below runs this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB files RELATIVE ${DIR} ${DIR}/[0-9][0-9][0-9][0-9]_*.sql)
   list(SORT files)
@@ -10,7 +10,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   foreach(name IN LISTS files)
     math(EXPR number "${number} + 1")
     string(SUBSTRING ${name} 0 4 prefix)
-    math(EXPR found "${prefix}") # leading zeros are decimal here
+    math(EXPR found "${prefix}") # to CMake, a number with leading zeros is decimal
     if(NOT found EQUAL number)
       message(FATAL_ERROR "${DIR}: expected migration number ${number}, found ${name}")
     endif()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_folder(<target> <symbol> <dir> <extension>): compiles the files *.<extension> of <dir> and the folders in it, in order
-# of name, into <target> as `const struct embedded_file <symbol>[]` of base/core/embedded.h, ended by a row without a name. The
-# custom command runs this file as a script.
+# embed_folder(<target> <symbol> <dir> <extension>): compiles the files *.<extension> in <dir> and in its subfolders, in
+# order of file name, into <target> as `const struct embedded_file <symbol>[]` (base/core/embedded.h). A row without a name ends
+# the array. The custom command below runs this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE files ${DIR}/*.${EXTENSION})
   list(SORT files COMPARE FILE_BASENAME)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_text(<target> <symbol> <file>): compiles the file's bytes into <target> as `const char <symbol>[]`, ended by a NUL, with
-# their number in <symbol>_length and the first 16 digits of their SHA-256 in <symbol>_digest. The custom command runs this
-# file as a script.
+# embed_text(<target> <symbol> <file>): compiles the file's bytes into <target> as `const char <symbol>[]`, ended by a NUL.
+# <symbol>_length is the number of bytes, and <symbol>_digest the first 16 hex digits of their SHA-256. The custom command below
+# runs this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${FILE} hex HEX)
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")

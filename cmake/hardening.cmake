@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Flags that make a memory error harder to exploit, if the compiler supports them. Builds with sanitizers, which find the
-# error itself, only get position-independent code. tests/check_hardening.sh checks that the program was built with these
-# flags.
+# Flags that make a memory error harder to exploit, if the compiler supports them. Builds with sanitizers, which
+# detect the errors themselves, only get position-independent code. tests/check_hardening.sh checks that the program was built
+# with these flags.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
@@ -32,7 +32,7 @@ endfunction()
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
-  # FORTIFY needs an optimizer. -U, because some distributions' compilers define the macro themselves.
+  # FORTIFY only works with optimization. -U is needed because some distributions' compilers define the macro themselves.
   set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
   check_c_source_compiles("#include <string.h>\nint main(void) { return 0; }" takes_fortify_3)
   unset(CMAKE_REQUIRED_FLAGS)

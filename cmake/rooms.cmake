@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries of cmake/rooms.txt. A folder a/b is the library a-b, or the one that its row names; the target `a` stands
-# for all libraries of the room a, unless it is itself one of them (rooms_whole).
+# Makes the libraries that cmake/rooms.txt lists. A folder a/b becomes the library a-b, or a part of the library that its
+# row names. The target `a` stands for all libraries of the room (top-level folder) a, unless a library of that name exists.
 
 # rooms_columns(<row> <prefix>): sets <prefix>_folder, <prefix>_library, <prefix>_includes and <prefix>_sees.
 function(rooms_columns row prefix)
@@ -18,7 +18,7 @@ function(rooms_columns row prefix)
   endforeach()
 endfunction()
 
-# rooms_row(<row>): adds the folder's sources to its library, which is created for the first of its folders.
+# rooms_row(<row>): adds the folder's sources to its library, and creates the library first if it does not exist yet.
 function(rooms_row row)
   rooms_columns("${row}" room)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room_folder}/*.c)
@@ -35,7 +35,7 @@ function(rooms_row row)
   set_property(GLOBAL APPEND PROPERTY rooms_of_${whole} ${room_library})
 endfunction()
 
-# rooms_whole(<row>): makes a library with the room's name that stands for all its libraries, unless one of them has that name.
+# rooms_whole(<row>): makes a target with the room's name that stands for all libraries of the room, unless one has that name.
 function(rooms_whole row)
   rooms_columns("${row}" room)
   string(REGEX REPLACE "/.*" "" whole ${room_folder})

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws the source tree as SVG, from its #include lines: the rooms and their sub-rooms, and a matrix of which includes which.
 #     docs/draw.sh >docs/architecture.svg
-# tests/check_picture.sh fails when the picture is stale. The picture shows whether a sub-room includes another, not how often, so
-# that most changes of the source leave it as it is.
+# A room is a top-level folder with source files, and a sub-room is a folder in it. tests/check_picture.sh fails if the picture is
+# stale. The picture shows whether a sub-room includes another, not how often, so most changes to the source do not change it.
 cd "$(dirname "$0")/.." || exit 1
 
-# The rooms, each after those that it may include.
+# The rooms. Each comes after those that it may include; web/assets is an exception.
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
 
-# Prints "server/streams server/http" if a file of the first folder includes one of the second, and each folder with itself.
+# Prints "server/streams server/http" if a file in server/streams includes one in server/http, and likewise for all folders. Also
+# prints each folder paired with itself.
 # shellcheck disable=SC2016 # $0 is awk's
 folder_includes() {
     local room
@@ -24,7 +25,7 @@ folder_includes() {
 folder_includes | awk -v rooms="$ROOMS" '
 function room_of(name) { sub("/.*", "", name); return name }
 
-# Whether a sub-room includes another sub-room of its room, one that is not yet placed.
+# Returns whether a sub-room includes another sub-room of the same room that is not yet placed.
 function must_wait(name, other) {
     for (other in known)
         if (other != name && room_of(other) == room_of(name) && !(other in is_placed) && ((name, other) in includes))
@@ -32,7 +33,8 @@ function must_wait(name, other) {
     return 0
 }
 
-# The next sub-room of the room: one that includes none of those not yet placed; if each does, in a cycle, the first by name.
+# Returns the sub-room to place next in a room: the first by name that includes no other unplaced one. If all of them do, because of
+# a cycle, returns the first by name.
 function next_of(room, i, first) {
     first = ""
     for (i = 1; i <= count; i++) {
@@ -78,7 +80,7 @@ function draw_room(room, x, y, width, height, i, at, row, chip, name) {
     }
 }
 
-# Draws the bands of rooms, from y down; returns where the next band would begin.
+# Draws the bands of rooms, from y down; returns the y at which the next band would begin.
 function draw_rooms(y, third) {
     third = (WIDTH - 40 - 2 * GAP) / 3
     draw_room("client", 20, y, 240, LOW)
@@ -100,8 +102,8 @@ function draw_band(room, y, height) {
     return y + height + GAP
 }
 
-# Draws the matrix: a mark shows that the folder of the row includes that of the column. A red mark, right of the diagonal,
-# is caused by a cycle within a room, or belongs to web/assets, which rooms placed before web include, too.
+# Draws the matrix: a mark shows that the folder of the row includes the folder of the column. Marks to the right of the diagonal
+# are red: they are caused by a cycle within a room, or by rooms placed before web that include web/assets.
 function draw_matrix(y, i, j, top, left) {
     left = 190
     top = y + 130
@@ -120,8 +122,8 @@ function draw_matrix(y, i, j, top, left) {
 
 END {
     WIDTH = 1160
-    LOW = 58  # the height of a room with one row of sub-rooms
-    HIGH = 82 # and with two
+    LOW = 58  # height of a room with one row of sub-rooms
+    HIGH = 82 # height of a room with two rows
     GAP = 14
     CELL = 15
     split("base #dfe8f2 store #e3efdc jobs #f3ecd4 bench #f6dfd2 fleet #efdcea analysis #d9eeee handlers #ece6f6 server #f2dede client #e4e4e4 web #f7f0d8", pair, " ")
@@ -140,7 +142,7 @@ END {
     box(0, 0, WIDTH, height, "#fff", "")
     label(20, 24, "start", 13, "A room may include itself and the rooms below it; server also includes web and client. bench, fleet and analysis do not include one another.", "")
     y = draw_rooms(40)
-    label(20, y + 22, "start", 13, "Each row includes the columns marked in it. A red mark, right of the diagonal, comes from a cycle within a room, or from web/assets, which analysis and handlers include, too.", "")
+    label(20, y + 22, "start", 13, "A mark: the folder of the row includes that of the column. Red: a cycle within a room, or web/assets, which analysis and handlers include.", "")
     draw_matrix(y + 30)
     print "</svg>"
 }'

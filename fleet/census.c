@@ -7,7 +7,7 @@
 
 #include "fleet/metrics_map.h"
 
-#define REPEATS_PER_INSTANCE 6 /* many, because a balancer may choose instances at random */
+#define REPEATS_PER_INSTANCE 6 /* many, because a load balancer may choose instances at random */
 
 /* Returns true if both snapshots may come from one process that did nothing in between. */
 static bool are_one_process(const struct engine_metrics_snapshot *a,
@@ -49,7 +49,7 @@ bool census_is_complete(const struct census *census)
 
 /* ---- Two censuses --------------------------------------------------------------------------- */
 
-/* A matching of the instances of the first census with those of the last. */
+/* Pairs the instances of the first census with those of the last. */
 struct pairing {
     const struct census *first, *last;
     /* for each instance of `first`, its index in `last`; CENSUS_INSTANCES_LIMIT: not paired yet */
@@ -57,8 +57,8 @@ struct pairing {
     bool tried[CENSUS_INSTANCES_LIMIT];
 };
 
-/* Finds an instance of `first` that may have become the instance `later` of `last`, and pairs other
- * instances anew to free it if necessary (Kuhn's algorithm). */
+/* Pairs the instance `later` of `last` with one in `first` that may be the same process. If that
+ * one is already paired, first tries to pair its partner with another (Kuhn's algorithm). */
 static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {
@@ -75,8 +75,8 @@ static bool pair_up(struct pairing *pairing, size_t later)
     return false;
 }
 
-/* Returns true if the first census may have missed the instance `later`: instances that have done
- * nothing yet look alike, so that a census counts them as one. */
+/* Returns true if the first census may have missed the instance `later`. Instances that have done
+ * nothing yet look alike, so a census counts them as one. */
 static bool may_have_been_missed(const struct census *first,
                                  const struct engine_metrics_snapshot *later)
 {

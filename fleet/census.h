@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A census of the instances behind one address, of which any may answer a request: each one's
- * counters. Two censuses, both taken while all instances are idle, show what all of them together
- * counted in between. Private to fleet/. */
+/* A census of a model server's instances that share one address, so any of them may answer a
+ * request. It holds the counters of each instance. Two censuses, both taken while all instances are
+ * idle, show what all instances together counted in between. Private to fleet/. */
 #pragma once
 
 #include "fleet/engine_metrics.h"
 
 #define CENSUS_INSTANCES_LIMIT 16
 
-/* All zero: no scrape was added yet. */
+/* All members are zero before the first scrape. */
 struct census {
     struct engine_metrics_snapshot instances[CENSUS_INSTANCES_LIMIT];
     size_t count;
@@ -17,7 +17,7 @@ struct census {
     bool busy; /* some instance had a request running or waiting */
 };
 
-/* Adds a scrape: of an instance already found, or of a new one. */
+/* Adds a scrape, either of an instance that was already found or of a new one. */
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);

@@ -10,14 +10,15 @@
 #include "base/json/json.h"
 #include "fleet/probe.h"
 
-/* For all requests of a probe but those of answers_by_name, unless the caller sets a limit. */
+/* The limit for all requests of a probe together, except those of answers_by_name, if the caller
+ * sets none. */
 #define ALL_WITHIN_MS 15000
-/* For the first answer of a server that has to load the model. */
+/* The limit for the first answer from a server that has to load the model. */
 #define FIRST_ANSWER_MS 30000
 
 /* ---- The models list ---- */
 
-/* Returns the context length under whichever name the server uses for it; 0: not reported. */
+/* Returns the context length, whichever name the server uses for it; 0 if it is not reported. */
 static int64_t context_of(const json_t *row)
 {
     static const char *const names[] = { "max_model_len", "context_length", "max_context_length",
@@ -50,8 +51,8 @@ static void read_models(struct probe *probe, const json_t *list)
     }
 }
 
-/* Returns true, with *error set, also if the server refuses the request (404, 400 or a similar
- * status), because the engine may have a list at a path of its own. */
+/* Also returns true, but with *error set, if the server refuses the request (404, 400 or a similar
+ * status), because the engine may have its list at a different path. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
@@ -78,7 +79,7 @@ static CHECKED bool ask_models(struct probe *probe, struct error *error)
     if (!json_is_array(list)) {
         report->failure = FAILURE_PROTOCOL;
         return error_set(error, ERROR_UPSTREAM,
-                         "the models list cannot be read: %s/v1/models answers without a list "
+                         "the models list cannot be read: the answer from %s/v1/models has no list "
                          "\"data\" (%s); is it an OpenAI-compatible server?",
                          probe->ask.endpoint->url, failure_name(FAILURE_PROTOCOL));
     }
@@ -101,8 +102,8 @@ static bool completes(const struct small_request *ask, const char *path, const j
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
 
-/* Asks the named model for one token. Some servers list nothing, or have no list, and load a model
- * when a request names it. */
+/* Requests one token from the named model. Some servers list nothing, or have no list, and load a
+ * model when a request names it. */
 static bool answers_by_name(struct probe *probe)
 {
     struct small_request ask =
@@ -119,7 +120,7 @@ static bool answers_by_name(struct probe *probe)
                || completes(&ask, "/v1/completions", completion));
 }
 
-/* Returns true if the server answered, even if only with an error, unless it has too much to do
+/* Returns true if the server answered, even if only with an error, unless it is overloaded
  * (429, 503). */
 static bool has_answered(enum failure failure)
 {
@@ -153,7 +154,7 @@ static void ask_metrics(struct probe *probe)
         text_clear(&probe->metrics);
 }
 
-/* vLLM and SGLang expect `prompt`, llama.cpp `content`; all answer with `tokens`. */
+/* vLLM and SGLang expect the text in `prompt`, llama.cpp in `content`; all answer with `tokens`. */
 static void ask_tokenize(struct probe *probe)
 {
     json_auto_t *question = json_pack("{s:s, s:s, s:s}", "model", probe_model(probe), "prompt",
@@ -219,8 +220,8 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     }
     ask_metrics(probe);
     ask_engine(probe);
-    /* if the server has no list, assumes that it has the deployment's model; if its list is empty,
-     * first asks that model */
+    /* If the server has no list, assume that it has the deployment's model. If its list is empty,
+     * first check that this model answers. */
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
         probe_add_model(probe, probe->ask.endpoint->model, 0);
@@ -228,7 +229,7 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
         return probe->report->failure != FAILURE_NONE
                    ? false
                    : error_set(error, ERROR_UPSTREAM,
-                               "%s lists no model: load one, or register the deployment with a "
+                               "%s lists no models: load one, or register the deployment with a "
                                "\"model\" that answers",
                                probe->ask.endpoint->url);
     probe->report->failure = FAILURE_NONE;
@@ -258,7 +259,7 @@ bool engine_probe(const struct endpoint *endpoint, int64_t within_ms, struct eng
     return ok;
 }
 
-/* ---- The facts of a deployment's model ---- */
+/* ---- Facts about a deployment's model ---- */
 
 static CHECKED bool refuse_unlisted(const struct engine_report *report,
                                     const struct endpoint *endpoint, struct error *error)
@@ -271,13 +272,13 @@ static CHECKED bool refuse_unlisted(const struct engine_report *report,
     if (report->model_count > named)
         text_addf(&names, " and %zu more", report->model_count - named);
     return error_set(error, ERROR_NOT_FOUND,
-                     "the server is up, but has no model \"%.80s\" (%s); it serves %s: name one of "
-                     "these, with deployment_update",
+                     "the server is up, but has no model \"%.80s\" (%s); it serves %s: choose one "
+                     "of these with deployment_update",
                      endpoint->model, failure_name(FAILURE_NOT_FOUND), text_string(&names));
 }
 
-/* The engine that was recognized. If none was: the one that the deployment was registered with or,
- * if it was registered without one, "openai-compatible". */
+/* Returns the engine that was recognized. If none was, returns the one that the deployment was
+ * registered with, or "openai-compatible" if it was registered without one. */
 static const char *engine_name(const struct engine_report *report,
                                const struct deployment *deployment)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks a model server what it is: its engine, version, models and context length. */
+/* Finds out the engine, version, models and context length of a model server. */
 #pragma once
 
 #include "base/llm/failure.h"
@@ -21,7 +21,7 @@ struct engine_report {
     bool has_metrics;     /* GET /metrics answers in the Prometheus text format */
     bool has_tokenize;    /* POST /tokenize answers */
     enum failure failure; /* of the models request; NONE if the probe succeeded */
-    /* JSON object of further facts: flags, quantization, parameters, ... */
+    /* JSON object with further facts: flags, quantization, parameters, ... */
     char details[4096];
 };
 
@@ -35,8 +35,8 @@ CHECKED bool engine_probe(const struct endpoint *endpoint, int64_t within_ms,
 
 /* Probes the server and returns the facts of the deployment's model. If the deployment names no
  * model, the first one listed is used, and its name is written to endpoint->model. NOT_FOUND if the
- * server does not list the model; the sentence names a few that it has. *failure is what
- * engine_probe reports. */
+ * server does not list the model; the message names a few that it lists. *failure is set as
+ * engine_probe sets out->failure. */
 CHECKED bool engine_facts(const struct deployment *deployment, struct endpoint *endpoint,
                           int64_t within_ms, struct model_facts *out, enum failure *failure,
                           struct error *error);

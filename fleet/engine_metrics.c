@@ -68,7 +68,7 @@ bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
     snapshot.at_ns = clock_monotonic_ns();
     if (metrics_map(text_string(body), body->length, &snapshot) == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "/metrics answers, but with none of the series of a known engine (vLLM, "
+                         "/metrics answers, but has no metrics from a known engine (vLLM, "
                          "SGLang, llama.cpp, TGI, JetStream, Ollama's exporters)");
     *out = snapshot;
     return true;
@@ -141,7 +141,7 @@ double engine_metrics_growth(double first, double last)
     return isnan(first) ? last : last - first;
 }
 
-/* Omits a figure for which the server's counters are not sufficient. */
+/* Omits a figure that cannot be computed from the server's counters. */
 static void set_number(json_t *object, const char *name, double value)
 {
     if (isfinite(value))
@@ -173,8 +173,8 @@ json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
     set_number(out, "mean_e2e_ms", MEAN_MS(e2e));
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
     set_number(out, "prefill_tokens_per_s", GROWTH(prefill_tokens_total) / GROWTH(prefill_sum_s));
-    /* Not GROWTH, which takes a missing counter for 0: metrics_map omits the queries until the
-     * server reports hits, and there may have been queries by then. */
+    /* GROWTH would be wrong here, because it treats a missing counter as 0: metrics_map omits the
+     * queries until the server reports hits, and some queries may have come before that. */
     set_number(out, "prefix_hit_rate",
                (last->prefix_hits_total - first->prefix_hits_total)
                    / (last->prefix_queries_total - first->prefix_queries_total));

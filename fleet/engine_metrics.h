@@ -7,7 +7,7 @@
 #include "base/net/endpoint.h"
 #include "store/series/scrapes.h"
 
-#define ENGINE_METRICS_POSITIONS 16 /* positions in a draft; those beyond are left out */
+#define ENGINE_METRICS_POSITIONS 16 /* in a speculative draft; later ones are omitted */
 
 /* A figure that the server does not report is NaN. Counters are totals since the server's start. */
 struct engine_metrics_snapshot {
@@ -26,12 +26,12 @@ struct engine_metrics_snapshot {
     double process_start_s; /* UTC seconds; reveals a restart */
     /* counters of accepted draft tokens, by position in the draft */
     double accepted_at[ENGINE_METRICS_POSITIONS];
-    /* gauges that some servers report instead of counters of drafts */
+    /* gauges that some servers report instead of draft counters */
     double acceptance_length, acceptance_rate;
     char model[256]; /* from the series' labels; "" if they do not name it */
 };
 
-/* Scrapes /metrics once, within 5 s. Recognizes the names of vLLM, SGLang, llama.cpp, TGI,
+/* Scrapes /metrics once, within 5 s. Recognizes the metrics of vLLM, SGLang, llama.cpp, TGI,
  * JetStream and exporters of Ollama. UPSTREAM if the page cannot be read or has no known series. */
 CHECKED bool engine_metrics_scrape(const struct endpoint *endpoint,
                                    struct engine_metrics_snapshot *out, struct error *error);
@@ -44,12 +44,11 @@ size_t engine_metrics_values(const struct engine_metrics_snapshot *snapshot,
 bool engine_metrics_has_restarted(const struct engine_metrics_snapshot *first,
                                   const struct engine_metrics_snapshot *last);
 /* Returns how far a counter grew between two scrapes. If only the second scrape has the counter, it
- * grew from 0: servers create a counter, or one of its label sets, when they first count with it.
- */
+ * grew from 0: servers create a counter, or one of its label sets, when they first increment it. */
 double engine_metrics_growth(double first, double last);
 /* Returns the growth of counters between two snapshots of one server, and figures derived from it:
- * tokens/s in and out, requests/s, mean TTFT, ITL, E2E and queue time of the interval, speed of
- * the prefill, prefix hit rate, acceptance length and rate. Returns only "seconds" and "restarted"
+ * tokens/s in and out, requests/s, mean TTFT, ITL, E2E and queue time over the interval, prefill
+ * speed, prefix hit rate, acceptance length and rate. Returns only "seconds" and "restarted"
  * if the server restarted. New reference. */
 json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
                                const struct engine_metrics_snapshot *last);

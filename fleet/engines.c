@@ -120,7 +120,8 @@ static bool read_llama_cpp(struct probe *probe)
 
 /* ---- Ollama: /api/version, /api/tags, /api/show, /api/ps ---- */
 
-/* The context a loaded model runs with; 0 if it is not loaded or the server does not say. */
+/* Returns the context length of a loaded model; 0 if the model is not loaded or the server does not
+ * report it. */
 static int64_t ollama_loaded_context(struct probe *probe, const char *model)
 {
     json_auto_t *loaded = ask_object(probe, "/api/ps", NULL);
@@ -133,7 +134,7 @@ static int64_t ollama_loaded_context(struct probe *probe, const char *model)
     return 0;
 }
 
-/* model_info is like {"general.architecture": "llama", "llama.context_length": 131072}. */
+/* `model_info` looks like {"general.architecture": "llama", "llama.context_length": 131072}. */
 static int64_t ollama_trained_context(const json_t *model_info)
 {
     char name[128];
@@ -217,13 +218,13 @@ static bool read_tgi(struct probe *probe)
         return false;
     probe_set_version(probe, json_get_text(info, "version", ""));
     probe_note_members(probe, info, wanted);
-    if (probe->report->model_count == 0) /* before version 2 there is no models list */
+    if (probe->report->model_count == 0) /* TGI before version 2 has no models list */
         probe_add_model(probe, id, 0);
     probe_set_context(probe, NULL, json_get_integer(info, "max_total_tokens", 0));
     return true;
 }
 
-/* ---- llama-cpp-python: nothing but its models list ---- */
+/* ---- llama-cpp-python: only its models list ---- */
 
 static bool read_llama_cpp_python(struct probe *probe)
 {

@@ -8,8 +8,8 @@
 
 #include "base/formats/promtext.h"
 
-/* How samples of one name, which have different labels (replica, reason, engine),
- * become one figure. */
+/* How samples with the same name but different labels (replica, reason, engine) become one
+ * figure. */
 enum fold {
     FOLD_SUM = 1,
     FOLD_MEAN, /* for shares and means: averaged over the samples */
@@ -33,9 +33,9 @@ struct mapping {
 /* The sum and the count of a histogram or summary of seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
-/* If several rows give the same figure, the first one that the server has is used, since some
- * versions have old and new names side by side; PLUS rows are added to it. Counters are recognized
- * with and without their _total. */
+/* If several rows give the same figure, the first one that the server reports is used, because some
+ * versions report it under an old and a new name. PLUS rows are added to it. Counters are
+ * recognized with and without the suffix _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),
@@ -120,7 +120,7 @@ static const struct mapping mappings[] = {
     TIMES("jetstream_time_per_request", e2e),
     TIMES("jetstream_queue_duration", queue),
 
-    /* Ollama has no metrics itself; its exporters use these names */
+    /* Ollama itself reports no metrics; its exporters use these names */
     SUM("ollama_active_requests", requests_running),
     SUM("ollama_queue_length", requests_waiting),
     SUM("ollama_tokens_processed_total", prompt_tokens_total),
@@ -138,12 +138,12 @@ static const char by_position[] = "vllm:spec_decode_num_accepted_tokens_per_pos"
 /* The figure from the samples of one row. */
 struct folded {
     double value;
-    int64_t count; /* of samples; 0: the server has none */
+    int64_t count; /* of samples; 0: the server reported none */
 };
 
 struct fold_state {
     struct folded exact[MAPPING_COUNT]; /* from samples with exactly the row's name */
-    /* from samples whose name has a _total that the row lacks, or the reverse */
+    /* from samples whose name has a suffix _total that the row lacks, or the reverse */
     struct folded other[MAPPING_COUNT];
     struct engine_metrics_snapshot *out;
 };
@@ -153,7 +153,7 @@ static double *member_of(struct engine_metrics_snapshot *snapshot, size_t offset
     return (double *)(void *)((char *)snapshot + offset);
 }
 
-/* All ranks that compute one request together report the same figures; only rank 0 is counted. */
+/* Ranks that compute a request together all report the same figures: only rank 0 is counted. */
 static bool is_further_rank(const struct promtext_sample *sample)
 {
     static const char *const ranks[] = { "tp_rank", "pp_rank" };
@@ -165,7 +165,7 @@ static bool is_further_rank(const struct promtext_sample *sample)
     return false;
 }
 
-/* Returns the length of the name without its _total. */
+/* Returns the length of the name without the suffix _total. */
 static size_t stem_length(const char *name, size_t length)
 {
     return length > 6 && memcmp(name + length - 6, "_total", 6) == 0 ? length - 6 : length;
@@ -178,7 +178,7 @@ static bool equals(const char *a, size_t a_length, const char *b, size_t b_lengt
 
 static void fold(struct folded *folded, enum fold how, double value)
 {
-    assert(how != 0); /* a row without a fold */
+    assert(how != 0); /* 0: the row has no fold */
     if (folded->count++ == 0)
         folded->value = value;
     else if (how == FOLD_MAX)

@@ -36,7 +36,7 @@ static bool is_counter(const struct promtext_sample *sample)
 
 struct reading {
     struct metrics_page *page;
-    char *end; /* end of the letters used so far */
+    char *end; /* end of the used part of page->letters */
 };
 
 static const char *copy_letters(struct reading *reading, const char *bytes, size_t length)
@@ -96,9 +96,9 @@ void metrics_page_describe_left_out(const struct scrape_left_out *left_out, stru
 
     if (all == 0)
         return;
-    text_addf(out, "%zu series of a scrape are not stored", all);
+    text_addf(out, "%zu series from a scrape are not stored", all);
     if (left_out->by_page > 0) {
-        text_addf(out, "%s%zu beyond the first %d of the page", before, left_out->by_page,
+        text_addf(out, "%s%zu beyond the first %d on the page", before, left_out->by_page,
                   METRICS_PAGE_SERIES_LIMIT);
         before = ", ";
     }

@@ -5,7 +5,7 @@
 #include "base/core/text.h"
 #include "store/series/scrapes.h"
 
-#define METRICS_PAGE_SERIES_LIMIT 2000 /* further series of a page are left out */
+#define METRICS_PAGE_SERIES_LIMIT 2000 /* further series of a page are skipped */
 
 struct metrics_page {
     struct scrape_value *values; /* names and labels point into `letters` */
@@ -13,10 +13,10 @@ struct metrics_page {
     size_t left_out; /* series beyond the limit */
     char *letters;
 };
-/* Values that are not finite are omitted. `room` is the number of values that the caller may add to
- * out->values. Free with metrics_page_finish. */
+/* Values that are not finite are omitted. `room` is the number of values that the caller wants to
+ * add to out->values. Free with metrics_page_finish. */
 void metrics_page_read(const struct text *body, size_t room, struct metrics_page *out);
 void metrics_page_finish(struct metrics_page *page);
-/* Appends a sentence that says how many series of a scrape are not stored, and which limit each
- * exceeds; appends nothing if all are stored. */
+/* Appends a sentence that says how many series of a scrape are not stored, and how many of those
+ * exceed each limit. Appends nothing if all are stored. */
 void metrics_page_describe_left_out(const struct scrape_left_out *left_out, struct text *out);

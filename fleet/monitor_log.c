@@ -11,7 +11,7 @@
 #define FIGURES_LIMIT 64
 #define GAP_LEAST_SCRAPES 4
 #define GAP_LEAST_MS 3000
-#define GAP_FACTOR 5 /* a gap is longer than this many usual intervals */
+#define GAP_FACTOR 5 /* a gap lasts longer than this many times the median interval */
 
 void monitor_log_finish(struct monitor_log *log)
 {
@@ -28,7 +28,8 @@ static void keep(struct monitor_log *log, const struct engine_metrics_snapshot *
     if (++log->skipped < log->every)
         return;
     log->skipped = 0;
-    if (log->count == ROWS_LIMIT) { /* drop every second row, and keep half as many from now on */
+    if (log->count == ROWS_LIMIT) {
+        /* drop every second row, and keep half as many scrapes from now on */
         for (size_t i = 0; i < ROWS_LIMIT / 2; i++)
             log->rows[i] = log->rows[2 * i];
         log->count = ROWS_LIMIT / 2;

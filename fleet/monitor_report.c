@@ -8,18 +8,18 @@
 
 #include "base/json/json.h"
 
-#define FOREIGN_SCRAPES 3 /* with fewer scrapes an excess may be chance */
-/* Other clients use the server if its requests, on average, exceed this many times the most that we
- * had open, plus FOREIGN_MARGIN. */
+#define FOREIGN_SCRAPES 3 /* with fewer scrapes, an excess may be due to chance */
+/* Other clients are using the server if it has, on average, more than
+ * FOREIGN_FACTOR * (the most requests that we had open at once) + FOREIGN_MARGIN requests. */
 #define FOREIGN_FACTOR 1.05
 #define FOREIGN_MARGIN 1.0 /* a request that has just ended may still be counted as running */
 
-/* The report while it is made. */
+/* The report while it is being made. */
 struct reporting {
     const struct monitor_observations *observations;
     const struct cell_result *result;
     struct reconciliation counts;
-    const char *state; /* of the check: full, partial or absent */
+    const char *state; /* how complete the check is: full, partial or absent */
     char why[256];     /* why the check is not full; "" if it is */
     struct cross_check *out;
 };
@@ -49,7 +49,7 @@ static bool differ(const char *a, const char *b)
     return a[0] != '\0' && b[0] != '\0' && strcmp(a, b) != 0;
 }
 
-/* Returns true, with the verdict set, if the model changed during the attempt. */
+/* If the model changed during the attempt, sets the verdict and returns true. */
 static bool judge_model(struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
@@ -62,20 +62,22 @@ static bool judge_model(struct reporting *reporting)
     }
     if (!differ(from, to))
         return false;
-    snprintf(sentence, sizeof sentence, "the model changed meanwhile: %.90s, then %.90s", from, to);
+    snprintf(sentence, sizeof sentence,
+             "the model changed during the measurement: %.90s, then %.90s", from, to);
     set_verdict(reporting, CROSS_CHECK_OTHER_MODEL, sentence);
     set_state(reporting, "partial", sentence);
     return true;
 }
 
-/* The server's metrics were available before the first request, but not after the last one; or the
- * wait for the server to be idle was cancelled. */
+/* Called when the server's metrics were available before the first request but not after the last
+ * one, or when the wait for the server to become idle again was cancelled. */
 static void judge_silence(struct reporting *reporting)
 {
     char sentence[256];
 
     if (had_failures(reporting->result)) {
-        snprintf(sentence, sizeof sentence, "the server went away meanwhile: %.200s",
+        snprintf(sentence, sizeof sentence,
+                 "the server stopped answering during the measurement: %.200s",
                  reporting->observations->scrape_problem);
         set_verdict(reporting, CROSS_CHECK_RESTARTED, sentence);
         set_state(reporting, "partial", sentence);
@@ -100,8 +102,8 @@ static bool find_window(const struct reporting *reporting,
                                  window_end_ms(measurement), first, last);
 }
 
-/* Requests running or waiting on the server, averaged over the window; NaN: too few scrapes, or not
- * reported. */
+/* Returns the number of requests running or waiting on the server, averaged over the window; NaN if
+ * there are too few scrapes or the server does not report it. */
 static double mean_present(const struct reporting *reporting)
 {
     const struct engine_metrics_snapshot *first, *last;
@@ -132,12 +134,13 @@ static void judge_foreign(struct reporting *reporting)
 
     text_add(&sentence, "the server also worked for other clients: ");
     if (reporting->counts.has_foreign) {
+        text_add(&sentence, "it counted ");
         reconcile_describe(&reporting->counts, &sentence);
-        text_add(&sentence, " more by its own count than were sent");
+        text_add(&sentence, " more than were sent");
     } else if (is_foreign_load(reporting)) {
         text_addf(&sentence,
-                  "%.1f requests ran or waited there on average, and never more than %" PRId64
-                  " were ours",
+                  "on average %.1f requests were running or waiting there, but opsbrain never "
+                  "had more than %" PRId64 " open",
                   mean_present(reporting), reporting->result->measurement.concurrency_max);
     } else {
         text_addf(&sentence, "it did not become idle in time %s",
@@ -181,8 +184,9 @@ static void judge(struct reporting *reporting)
     else if (observations->end == POINT_SILENT || observations->end == POINT_STOPPED)
         judge_silence(reporting);
     else if (replicas_have_restarted(&observations->log.instances)) {
-        set_verdict(reporting, CROSS_CHECK_RESTARTED,
-                    "the server restarted meanwhile: its counters started again at zero");
+        set_verdict(
+            reporting, CROSS_CHECK_RESTARTED,
+            "the server restarted during the measurement: its counters started again at zero");
         set_state(reporting, "partial", reporting->out->reason);
     } else
         judge_counts(reporting);
@@ -247,7 +251,7 @@ static void add_speculation(const struct engine_metrics_snapshot *first,
                engine_metrics_growth(first->draft_tokens_total, last->draft_tokens_total));
     set_number(out, "accepted_tokens",
                engine_metrics_growth(first->accepted_tokens_total, last->accepted_tokens_total));
-    /* some servers have gauges for these instead of counters */
+    /* some servers report these two as gauges instead of counters */
     if (json_object_get(out, "acceptance_length") == NULL)
         set_number(out, "acceptance_length", last->acceptance_length);
     if (json_object_get(out, "acceptance_rate") == NULL)
@@ -273,7 +277,7 @@ static void add_differences(const struct reporting *reporting, json_t *out)
         enum metric metric;
     } pairs[] = {
         { "mean_ttft_ms", "client_more_ttft_ms", METRIC_TTFT },
-        /* most servers measure the time of a decoding step, which sends one chunk */
+        /* most servers measure the time per decoding step, and each step sends one chunk */
         { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL },
         { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
     };
@@ -286,7 +290,7 @@ static void add_differences(const struct reporting *reporting, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* Uses the scrapes within the window or, if it has fewer than two, those of the entire attempt. */
+/* Uses the scrapes within the window; if there are fewer than two, all those of the attempt. */
 static json_t *derive_figures(const struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;

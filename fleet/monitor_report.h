@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A monitor's observations of a cell, and its report on them. Private to fleet/. */
+/* What a monitor observed of the server while a cell was measured, and its report on that. Private
+ * to fleet/. */
 #pragma once
 
 #include "fleet/monitor_log.h"
@@ -17,16 +18,17 @@ enum idle_wait {
 struct monitor_observations {
     struct monitor_log log;
     int64_t instances; /* from the deployment's settings; 0: not known */
-    int64_t counted;   /* instances that answer in turn, whose counters are added up; 0: none are */
+    int64_t counted;   /* number of instances whose counters are added up; 0: none are */
     enum idle_wait begin, end;
-    /* The counters at the two idle points. If those of several instances are added up, `first` has
-     * none, and `last` has their total growth. */
+    /* The counters at the two idle points: before the first request and after the last one. If the
+     * counters of several instances are added up, `first` has no counters, and `last` has the total
+     * growth of all of them. */
     struct engine_metrics_snapshot first, last;
     char scrape_problem[256];                 /* why the last failed scrape failed */
     char served_first[256], served_last[256]; /* the model before and after; "" if not reported */
 };
 
-/* Fills *out with the verdict, its sentence, the JSON and the series; a pure function of its
- * arguments. Free with cross_check_finish. */
+/* Fills *out with the verdict, the sentence that explains it, the JSON and the series. A pure
+ * function of its arguments. Free with cross_check_finish. */
 void monitor_report_write(const struct monitor_observations *observations,
                           const struct cell_result *result, struct cross_check *out);

@@ -44,8 +44,8 @@ const struct engine_model *engine_model_find(const struct engine_report *report,
     return NULL;
 }
 
-/* Returns the row for one more model. If the list is full, returns NULL, except for the endpoint's
- * model, which replaces the last one. */
+/* Returns the row for one more model. If the list is full, returns NULL or, for the endpoint's
+ * model, the last row, which is then overwritten. */
 static struct engine_model *row_for(struct probe *probe, const char *id)
 {
     struct engine_report *report = probe->report;

@@ -28,7 +28,7 @@ struct exchange {
     struct completion_stream *stream;
     struct utf8_stream text, reasoning;
     struct text plain; /* an answer in one piece, although a stream was requested */
-    /* the message of an error inside the answer, or all of an answer without a completion */
+    /* the message of an error inside the answer, or the whole of an answer without a completion */
     struct text complaint;
     bool is_plain;
     bool done;                 /* the stream's end mark arrived */
@@ -81,7 +81,7 @@ static void end_texts(struct exchange *exchange)
         report_text(exchange, true);
 }
 
-/* Ignores 0, which is what servers report if they do not count. */
+/* Ignores 0, which servers report if they do not count tokens. */
 static void set_usage(struct query_result *result, int64_t prompt_tokens, int64_t completion_tokens)
 {
     if (prompt_tokens > 0)
@@ -243,8 +243,8 @@ static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
     return fail(result, exchange->stopped, error, ERROR_TIMEOUT, text_string(&sentence));
 }
 
-/* Checks the answer of a transfer that was complete, or that we ended because nothing more of it
- * mattered. */
+/* Checks the answer after a transfer that is complete, or that we ended because nothing of interest
+ * could follow. */
 static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
 {
     struct query_result *result = exchange->result;
@@ -292,7 +292,7 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
     return from_ns > 0 && to_ns >= from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
 }
 
-/* Leaves tokens_per_s NaN for a single chunk, which gives no time between tokens. */
+/* Leaves tokens_per_s NaN if there is only one chunk: it does not show the time between tokens. */
 static void note_times(const struct exchange *exchange)
 {
     struct query_result *result = exchange->result;
@@ -328,7 +328,7 @@ static void exchange_finish(struct exchange *exchange)
     outbound_response_finish(&exchange->response);
 }
 
-/* Must be called after all of the text has arrived, because a secret may come in pieces. */
+/* Must be called after all of the text has arrived, because a secret may arrive in pieces. */
 static void hide_secret(const struct exchange *exchange, struct error *error)
 {
     const struct mask *mask = exchange->mask;
@@ -369,7 +369,8 @@ static CHECKED bool transfer(struct exchange *exchange, const struct endpoint *e
     return outbound_perform(&request, &exchange->response, error);
 }
 
-/* If the server refused one of *fields, removes it; the caller then repeats the request. */
+/* Sends the request once. If the server refused one of *fields, removes it from *fields; the caller
+ * then repeats the request. */
 static CHECKED bool run_once(const struct endpoint *endpoint, const struct query *query,
                              unsigned *fields, struct query_result *result, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One completion for a user who tries a model: streamed, with the times and counts that the load
- * generator would record. */
+/* Requests one completion for a user who is trying out a model. The answer is streamed, and the
+ * result has the times and counts that the load generator would record. */
 #pragma once
 
 #include "base/core/text.h"
@@ -14,9 +14,9 @@ struct query {
     double temperature; /* negative: the server's default */
     bool chat;          /* /v1/chat/completions, else /v1/completions */
     int64_t ttft_timeout_ms, idle_timeout_ms, total_timeout_ms;
-    /* Receives new visible text, never half a UTF-8 character; length 0 if a chunk arrived and
-     * there is none to pass on yet, as while the model reasons. `chunks`: how many have arrived.
-     * NULL: nobody listens. */
+    /* Receives new visible text, never half a UTF-8 character. `length` is 0 if a chunk arrived
+     * without text that can be passed on, for example while the model reasons. `chunks`: how many
+     * chunks have arrived. NULL: the caller wants only the result. */
     void (*on_text)(void *context, const char *text, size_t length, int64_t chunks);
     bool (*cancelled)(void *context);
     void *context;
@@ -34,8 +34,8 @@ struct query_result {
     char model[256];
 };
 
-/* Returns false on any failure, with its class in result->failure and one sentence; *result then
- * has what arrived before. The caller frees *result with query_result_finish, also on false. */
+/* On any failure, returns false, puts its class into result->failure, and leaves in *result what
+ * arrived before it. In either case, the caller frees *result with query_result_finish. */
 CHECKED bool query_run(const struct endpoint *endpoint, const struct query *query,
                        struct query_result *result, struct error *error);
 void query_result_finish(struct query_result *result);

@@ -33,7 +33,7 @@ static json_t *messages(const struct query *query)
     return list;
 }
 
-/* Plain completions have no roles. */
+/* Plain completions have no roles, so the system prompt is put before the user's message. */
 static json_t *prompt(const struct query *query)
 {
     TEXT_AUTO text = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON of a completion request, and its members that not every server supports. Private to
- * fleet/. */
+/* The JSON of a completion request, and which of its members some servers do not support. Private
+ * to fleet/. */
 #pragma once
 
 #include "fleet/query.h"
@@ -16,6 +16,6 @@ enum query_field {
 unsigned query_fields(const struct query *query);
 /* Returns the JSON of the request, with the given query_fields. The caller frees it. */
 char *query_body(const struct endpoint *endpoint, const struct query *query, unsigned fields);
-/* Of the `fields` that can be omitted, returns the one that the server's refusal names first; 0: it
- * names none of them. */
+/* Of the `fields` that can be omitted, returns the one that the server's refusal names first, or 0
+ * if it names none of them. */
 unsigned query_body_refused_field(unsigned fields, const char *refusal, size_t length);

@@ -5,9 +5,10 @@
 
 #include "base/json/json.h"
 
-/* Requests are counted exactly. An engine may count up to two tokens per request more than its
- * usage reports (begin and end of sequence). This excess is tolerated if the engine also counts
- * requests; if it does not, only tokens can reveal other clients, so less is tolerated. */
+/* Requests must match exactly. Tokens need not: for each request, an engine may count up to two
+ * more (begin and end of sequence) than it reports as `usage`. This excess is tolerated if the
+ * engine also counts requests. If it does not, only tokens can reveal other clients, so less is
+ * tolerated. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0
@@ -30,14 +31,14 @@ static void compare(struct reconciliation *out, int which)
     struct count *count = &out->counts[which];
     double excess = count->server - count->ours - count->more;
 
-    if (!(excess > tolerance(out, which))) /* also true if the count is NaN: not reported */
+    if (!(excess > tolerance(out, which))) /* also if the server reports no count (NaN) */
         return;
     count->foreign = excess;
     out->has_foreign = true;
 }
 
 /* Compares requests or, if the server does not report them, output tokens. Input tokens are
- * not used, because a server may exclude those that it found in its prefix cache. */
+ * not used, because a server might not count those that it found in its prefix cache. */
 static bool is_short(const struct reconciliation *out)
 {
     const struct count *requests = &out->counts[COUNT_REQUESTS];

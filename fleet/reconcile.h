@@ -12,8 +12,8 @@ struct count {
     const char *name; /* "requests", "input_tokens", "output_tokens" */
     double server;    /* NaN: not reported */
     double ours;      /* of requests answered completely */
-    double more;      /* what the server may have counted in addition for us (struct sent) */
-    double foreign;   /* about how many the server counted for others; 0: none detectable */
+    double more;      /* what the server may also have counted for us (struct sent) */
+    double foreign;   /* about how many were for other clients; 0: none detected */
 };
 
 struct reconciliation {
@@ -26,7 +26,7 @@ struct reconciliation {
 void reconcile(const struct engine_metrics_snapshot *first,
                const struct engine_metrics_snapshot *last, const struct sent *sent,
                struct reconciliation *out);
-/* Appends what the server counted for others, such as "4 requests, 120 input tokens". */
+/* Appends what the server counted for other clients: "4 requests, 120 input tokens". */
 void reconcile_describe(const struct reconciliation *reconciliation, struct text *out);
 /* Returns an object with server, ours, uncertain, ratio and foreign for each count.
  * New reference. */

@@ -10,14 +10,15 @@
 
 /* Further scrapes at the start of a series, or after counters fell or another process answered. */
 #define SCRAPES_IF_DOUBTFUL 12
-/* Further scrapes if only counters can distinguish instances. */
+/* Further scrapes if no start time is reported, so that only counters distinguish instances. */
 #define SCRAPES_WITHOUT_START 2
 #define SHORTEST_PAUSE_NS 10000000
 #define PAUSE_VARIES_NS 30000000 /* so that we do not stay in step with another scraper */
 #define RETURN_WITHIN_NS 1000000000
 #define TRY_WITHIN_MS 5000
 
-/* After a restart, counters do not soon return to their previous values. */
+/* Returns true if a process that answered before the last fall has answered again within a second.
+ * After a restart, counters do not return to their previous values that soon. */
 static bool has_returned(const struct replicas *instances,
                          const struct engine_metrics_snapshot *snapshot)
 {
@@ -90,7 +91,7 @@ bool replicas_check(const struct small_request *ask, const struct engine_metrics
     if (several) /* the next scrape begins a new series */
         *instances = (struct replicas){ 0 };
     else
-        instances->falls = instances->newer = 0; /* any fall was a restart */
+        instances->falls = instances->newer = 0; /* any falls so far were restarts */
     return several;
 }
 

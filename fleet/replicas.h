@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges from successive scrapes whether one server answers under an address, or several in turn
- * (replicas behind a balancer). Private to fleet/, metrics_show and metrics_watch. */
+/* Judges from successive scrapes whether one server answers at an address, or several in turn
+ * (replicas behind a load balancer). Private to fleet/, metrics_show and metrics_watch. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -15,7 +15,7 @@ struct replicas {
     double newest_start_s; /* of the processes that answered */
     int falls;             /* how often counters fell, or another process answered */
     int newer;             /* how many of the falls came with a later start time */
-    bool returned;         /* a process answered after a newer one, or again after another one */
+    bool returned;         /* a process answered after a newer one, or again after another */
 };
 
 /* Notes one scrape, which must be later than those noted before. */
@@ -27,18 +27,18 @@ bool replicas_are_several(const struct replicas *instances);
  * answer in turn. */
 bool replicas_have_restarted(const struct replicas *instances);
 
-/* Notes one scrape of a long series, and returns true if several instances answer. Scrapes a few
- * more times itself where the series alone cannot tell: at its start, after counters fell or
- * another process answered, and if the server does not report its start time. After true, the next
- * scrape begins a new series. */
+/* Notes one scrape of a long series, and returns true if several instances answer. If the series
+ * alone cannot tell, scrapes a few more times: at its start, after counters fell or another process
+ * answered, and if the server does not report its start time. After this function has returned
+ * true, the next scrape begins a new series. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 
-/* Checks that a server can be watched: it reports its metrics within 5 s, and a few scrapes reveal
- * no other instance under its address. The error says why not. */
+/* Checks that a server can be watched: it must report its metrics within 5 s, and a few more
+ * scrapes must reveal no other instance at its address. If it cannot, the error says why. */
 CHECKED bool replicas_try(const struct endpoint *endpoint, struct error *error);
 
-/* The error for an address under which several instances answer. */
+/* The error for an address at which several instances answer. */
 #define REPLICAS_SEVERAL                                                                           \
-    "several instances answer in turn under this address, and differences between their counters " \
-    "mean nothing: register each instance by its own address"
+    "several instances answer in turn at this address, so differences between counters mean "      \
+    "nothing: register each instance under its own address"

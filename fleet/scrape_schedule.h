@@ -10,9 +10,9 @@
 struct schedule_row {
     int64_t deployment_id, interval_ns, due_ns;
     char name[64]; /* of the deployment */
-    bool busy;     /* being scraped */
+    bool busy;     /* being scraped now */
     bool listed;   /* passed to scrape_schedule_set since scrape_schedule_begin */
-    bool removed;  /* but still busy: scrape_schedule_done forgets it */
+    bool removed;  /* while it was busy: scrape_schedule_done deletes the row */
 };
 
 struct scrape_schedule {
@@ -29,12 +29,13 @@ void scrape_schedule_set(struct scrape_schedule *schedule, int64_t deployment_id
 void scrape_schedule_begin(struct scrape_schedule *schedule);
 void scrape_schedule_end(struct scrape_schedule *schedule);
 
-/* Copies a due row that is not busy, marks it busy, and advances its next time by a multiple of its
- * interval: no drift, and missed scrapes are not made up for. Returns false if there is none. */
+/* Copies to *out a row that is due and not busy, marks the row as busy, and advances its due time
+ * by a multiple of its interval, so that the times do not drift and missed scrapes are not made up
+ * for. Returns false if there is no such row. */
 bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
                               struct schedule_row *out);
 /* Marks a deployment as no longer busy. Does nothing if it was removed meanwhile. */
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
-/* Returns the time at which the next row is due; INT64_MAX: none. Busy rows are ignored. */
+/* Returns the time at which the next row is due; INT64_MAX: there is none. Ignores busy rows. */
 int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule);
 void scrape_schedule_finish(struct scrape_schedule *schedule);

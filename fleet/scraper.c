@@ -25,7 +25,7 @@
 #define QUEUE_LIMIT 256
 #define TIMEOUT_MS 5000
 #define LOWEST_INTERVAL_MS 100
-#define RELOAD_INTERVAL_NS 60000000000 /* in case a change of targets was not announced */
+#define RELOAD_INTERVAL_NS 60000000000 /* in case scraper_wake was not called after a change */
 #define VALUES_LIMIT 64
 #define DEPLOYMENTS_PAGE 100
 #define SHOWN_ERROR_BYTES 256
@@ -81,8 +81,8 @@ static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t d
     return added;
 }
 
-/* Works on a copy, because the tasks of other deployments may move the array meanwhile. A
- * deployment has one task at a time. */
+/* Works on a copy, because tasks for other deployments may move the array meanwhile. A deployment
+ * has only one task at a time. */
 static bool several_answer(struct scraper *scraper, int64_t deployment_id,
                            const struct small_request *ask,
                            const struct engine_metrics_snapshot *snapshot)
@@ -124,7 +124,7 @@ static CHECKED bool ask_deployment(struct scraper *scraper, const struct schedul
 }
 
 /* Logs when a deployment exceeds a limit for the first time. From then on, each scrape also stores
- * how many series it omits for that limit. */
+ * how many series it omits because of that limit. */
 static void warn_of_left_out(const struct schedule_row *due, const struct scrape_left_out *left_out)
 {
     TEXT_AUTO problem = { 0 };
@@ -136,7 +136,7 @@ static void warn_of_left_out(const struct schedule_row *due, const struct scrape
 }
 
 /* Stores our figures, and the page's series under the server's own names. Ours come first, so that
- * they are the last to be omitted when the deployment reaches its limit of series. */
+ * they are the last to be omitted when the deployment reaches its limit on series. */
 static CHECKED bool store_page(struct scraper *scraper, const struct schedule_row *due,
                                const struct text *body,
                                const struct engine_metrics_snapshot *snapshot, struct error *error)
@@ -240,7 +240,7 @@ static CHECKED bool set_rows(struct scraper *scraper, const struct scrape_target
 }
 
 /* Reads the watched deployments from the store into the schedule. If that fails, the schedule keeps
- * all that it had. */
+ * all its rows. */
 static void load(struct scraper *scraper)
 {
     FREE_AUTO struct scrape_target *targets = NULL;

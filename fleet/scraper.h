@@ -10,12 +10,12 @@ struct scraper;
 
 /* `access` must outlive the scraper. Free with scraper_destroy. */
 CHECKED bool scraper_create(const struct access *access, struct scraper **out, struct error *error);
-/* Applies a change of the watched deployments at once; without this call, the change is noticed
+/* Applies a change to the watched deployments at once; without this call, the change is noticed
  * within a minute. */
 void scraper_wake(struct scraper *scraper);
 /* Sets the only listener: `scraped` is called on a worker's thread after each scrape, successful or
  * not, with the deployment's name; it must not call the scraper. NULL removes the listener. */
 void scraper_listen(struct scraper *scraper, void (*scraped)(void *context, const char *deployment),
                     void *context);
-/* Cancels scrapes in progress within a fraction of a second. Does nothing if `scraper` is NULL. */
+/* Cancels scrapes in progress, which takes a fraction of a second. Does nothing for NULL. */
 void scraper_destroy(struct scraper *scraper);

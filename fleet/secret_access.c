@@ -58,8 +58,8 @@ static bool has_origin(const struct secret_access *found, const char *origin)
     return false;
 }
 
-/* Sets *allowed to whether the secret may be sent to the URL's origin, and *by_file to whether a
- * file of origins decides that. */
+/* Finds the URL's origin, whether the secret may be sent to it (*allowed), and whether a file of
+ * origins decides that (*by_file). */
 static CHECKED bool find_access(const struct access *access, const char *secret, const char *url,
                                 char origin[ORIGIN_SIZE], bool *allowed, bool *by_file,
                                 struct error *error)
@@ -96,7 +96,7 @@ bool secret_access_check(const struct access *access, const char *secret, const 
     if (by_file)
         return refuse_by_file(secret, origin, error);
     return error_set(error, ERROR_FORBIDDEN,
-                     "the secret %s is not bound to %s: an admin allows it with secret_bind "
+                     "the secret %s is not bound to %s: an admin can allow it with secret_bind "
                      "{\"secret\": \"%s\", \"origin\": \"%s\"}",
                      secret, origin, secret, origin);
 }
@@ -126,7 +126,7 @@ bool secret_access_bind(const struct access *access, const char *secret, const c
     if (by_file)
         return error_set(error, ERROR_FORBIDDEN,
                          "the file %s.origins in the secrets folder lists all origins that %s may "
-                         "be sent to: change it there",
+                         "be sent to: edit that file",
                          secret, secret);
     return bound ? secret_origin_add(access->store, secret, origin, clock_utc_ms(), change, changed,
                                      error)
@@ -160,8 +160,8 @@ bool access_check_url(const struct access *access, const char *url, struct error
                      host);
 }
 
-/* Returns the list that must contain the server's address. NULL: the server may have any address,
- * because there is no list or it has the server's name. */
+/* Returns the list that must contain the server's address. Returns NULL if the server may have any
+ * address, because there is no list or the list has the server's host name. */
 static const struct server_list *address_list(const struct access *access, const char *url)
 {
     char host[URL_HOST_SIZE];

@@ -11,14 +11,14 @@ struct access_locks {
     void *context;
     /* Finds the deployment's lock. *out is NULL if opsbrain neither deployed nor adopted the
      * server, if the deployment's address is not exactly the one that the key is for, or if the
-     * server is stopped or gone; otherwise it is valid until the process ends. */
+     * server is stopped or gone; otherwise the lock is valid until the process ends. */
     CHECKED bool (*find)(void *context, const struct deployment *deployment,
                          const struct endpoint_lock **out, struct error *error);
 };
 
 struct access {
     struct store *store;
-    const char *secrets_folder;        /* "" if only the environment may hold secrets */
+    const char *secrets_folder;        /* "" if only the environment can hold secrets */
     const struct server_list *servers; /* servers that may be called; NULL: any */
     const struct access_locks *locks;  /* NULL: there are none */
 };
@@ -54,18 +54,18 @@ CHECKED bool secret_access_check(const struct access *access, const char *secret
                                  struct error *error);
 /* Returns true if the secret's value is so short or common that it can be hidden only in error
  * messages; false if it has no value. A caller who binds such a secret is warned with
- * SECRET_WEAK_WARNING, a format for the secret's name. */
+ * SECRET_WEAK_WARNING, a printf format with the secret's name. */
 bool secret_access_is_weak(const struct access *access, const char *secret);
 #define SECRET_WEAK_WARNING                                                                        \
-    "the value of %s is short or a common word: where a server repeats it, it is hidden only in "  \
-    "errors; a random one of 20 characters or more is hidden everywhere"
+    "the value of %s is short or a common word: if a server repeats it, it is hidden only in "     \
+    "errors; a random value of 20 characters or more is hidden everywhere"
 /* Finds the origin to which an admin would have to bind the secret for this URL; "" if the secret
  * may be sent there already. FORBIDDEN if a file decides where the secret may be sent and does not
  * list that origin. */
 CHECKED bool secret_access_missing(const struct access *access, const char *secret, const char *url,
                                    char origin[ORIGIN_SIZE], struct error *error);
-/* Binds the secret to the URL's origin, or removes that binding (`bound` false). *changed: whether
- * this changed anything. FORBIDDEN if a file decides where the secret may be sent. */
+/* Binds the secret to the URL's origin, or removes that binding (`bound` false). Sets *changed to
+ * whether this changed anything. FORBIDDEN if a file decides where the secret may be sent. */
 CHECKED bool secret_access_bind(const struct access *access, const char *secret, const char *url,
                                 bool bound, struct change *change, char origin[ORIGIN_SIZE],
                                 bool *changed, struct error *error);

@@ -23,11 +23,11 @@
 #define TIMEOUT_MS 5000
 #define PAUSE_NS 100000000   /* between checks for an idle server */
 #define IDLE_LIMIT_S 10.0    /* how long to wait for a busy server to become idle */
-#define STILL_S 3.0          /* counters that stand still so long overrule a gauge that says busy */
+#define STILL_S 3.0          /* after counters stood still this long, a busy gauge is ignored */
 #define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
 #define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
 #define RETURN_LIMIT_S 60.0  /* how long the metrics may be unavailable if requests failed too */
-#define CONFIRM_SCRAPES 8    /* to detect other instances under the same address */
+#define CONFIRM_SCRAPES 8    /* to detect other instances at the same address */
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000
 
@@ -35,7 +35,7 @@ struct server_monitor {
     struct endpoint endpoint;
     struct monitor_watch watch;
     struct monitor_observations observations;
-    struct census census; /* before the first request */
+    struct census census; /* taken before the first request */
     pthread_t thread;
     bool has_thread;
     atomic_bool stopping;
@@ -100,8 +100,8 @@ static const json_t *find_model(const json_t *models, const char *id)
     return json_array_size(models) == 1 ? json_array_get(models, 0) : NULL;
 }
 
-/* Writes the model's name, and what distinguishes it from a different model of the same name: its
- * files and context length. */
+/* Writes the model's name, and what distinguishes it from a different model with the same name:
+ * its files and context length. */
 static void describe_model(const json_t *model, char out[256])
 {
     const char *id = json_get_text(model, "id", ""), *root = json_get_text(model, "root", id);
@@ -117,8 +117,8 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* Asks which model is served. Writes "" if the server does not answer with JSON, and
- * "MODEL (not listed)" if find_model finds none in its list. */
+/* Asks the server which model it serves. Writes "" if the answer is not JSON, and
+ * "MODEL (not listed)" if find_model does not find the model in the answer. */
 static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
@@ -205,7 +205,7 @@ static bool check_idle(struct server_monitor *monitor, struct waiting *waiting,
     *out = waiting->before = now;
     *point = POINT_IDLE;
     if (replicas_are_several(&monitor->observations.log.instances))
-        return true; /* one scrape cannot show that all instances are idle; await_census waits */
+        return true; /* one scrape cannot show that all are idle; await_census waits for that */
     if (still && (is_quiet(&now) || seconds_since(waiting->changed_ns) >= STILL_S)
         && (waiting->sent == NULL || has_counted(&monitor->observations.first, &now, waiting->sent)
             || seconds_since(waiting->first_answer_ns) >= COUNTING_LIMIT_S))
@@ -267,8 +267,8 @@ static void await_census(struct server_monitor *monitor, struct asking *asking, 
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* For several instances that answer in turn: makes the counters of the two idle points show what
- * all instances together counted in between, if the censuses tell. */
+/* If several instances answer in turn: makes the counters of the two idle points show what all
+ * instances together counted in between, unless the censuses cannot show that. */
 static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {
@@ -430,7 +430,7 @@ void server_monitor_end(struct server_monitor *monitor, const struct cell_result
                         struct cross_check *out)
 {
     struct monitor_observations *observations = &monitor->observations;
-    struct asking asking = { &monitor->watch, "asking the server what it serves" };
+    struct asking asking = { &monitor->watch, "asking the server which model it serves" };
 
     stop_thread(monitor);
     *out = (struct cross_check){ 0 };

@@ -43,14 +43,14 @@ static CHECKED bool perform(const struct small_request *ask, const char *path, c
     if (left_ms <= 0) {
         response->failure = FAILURE_TOTAL_TIMEOUT;
         return error_set(error, ERROR_TIMEOUT,
-                         "too little time was left to ask the server for %s (%s)", path,
+                         "too little time was left to request %s from the server (%s)", path,
                          failure_name(FAILURE_TOTAL_TIMEOUT));
     }
     snprintf(url, sizeof url, "%s%s", endpoint->url, path);
     return outbound_perform(&request, response, error);
 }
 
-/* Fails for an answer that arrived completely, but that json_parse refuses. */
+/* Sets the error for an answer that arrived completely, but that json_parse refuses. */
 static CHECKED bool refuse_answer(const struct small_request *ask, const char *path,
                                   const struct outbound_response *response, const char *problem,
                                   struct error *error)
@@ -60,7 +60,7 @@ static CHECKED bool refuse_answer(const struct small_request *ask, const char *p
 
     text_addf(&url, "%s%s", ask->endpoint->url, path);
     if (outbound_is_page(response)) {
-        problem = "no JSON";
+        problem = "it is not JSON";
         outbound_advise_page(text_string(&url), &advice);
     }
     return error_set(error, ERROR_UPSTREAM, "the answer to %s cannot be used: %s (%s)%s", path,

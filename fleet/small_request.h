@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small requests to a model server. Each is bounded in bytes and in time; all that are made with
- * one struct small_request share its deadline. Private to fleet/. */
+/* Small requests to a model server. Each is limited in bytes and in time, and all requests made
+ * with one struct small_request share its deadline. Private to fleet/. */
 #pragma once
 
 #include <jansson.h>

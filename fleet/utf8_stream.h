@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins text that arrives in pieces, which may end within a UTF-8 character. Private to fleet/. */
+/* Joins text that arrives in pieces. A piece can end in the middle of a UTF-8 character. Private to
+ * fleet/. */
 #pragma once
 
 #include "base/core/text.h"
@@ -9,7 +10,7 @@ struct utf8_stream {
     size_t tail_length;
 };
 
-/* Appends to `out` every character that is now complete, and omits each that would make `out`
+/* Appends to `out` every character that is now complete, but omits characters that would make `out`
  * longer than `limit` bytes. NUL and invalid UTF-8 become U+FFFD. */
 void utf8_stream_add(struct utf8_stream *stream, const char *bytes, size_t length, struct text *out,
                      size_t limit);

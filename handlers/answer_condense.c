@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Condenses an answer: drops members that are null or have their usual empty value, and details
- * that the call did not request; rounds fractions; lists the members with foreign text. Some hosts
- * show their model only the structure, and every byte of it costs tokens. */
+/* Condenses an answer: drops members that are null, sparse members that are empty, and details that
+ * the call did not request; rounds fractions; lists the members that contain untrusted text. Some
+ * hosts show their model only the structure, and every byte of it costs tokens. */
 
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +16,16 @@
 
 struct condensing {
     bool detail; /* the call requested all details */
-    /* Collects the names of members with foreign text as an object; points to NULL so long as there
-     * are none. */
+    /* An object whose keys are the names of the members that contain untrusted text; points to NULL
+     * as long as none has been found. */
     json_t **foreign;
 };
 
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list);
 
-/* Rounds to five digits, or to an integer if that has more: no measured figure is more precise. */
+/* Rounds to five significant digits, or to an integer if its integer part has at least five digits:
+ * no measured figure is more precise. */
 static json_t *short_number(double value)
 {
     char written[32];
@@ -136,7 +137,7 @@ static bool is_condensed(const json_t *object, const struct field *fields)
     return true;
 }
 
-/* Puts the list of foreign members in front, so that it is read first. */
+/* Adds the list of members with untrusted text as the first member, so that it is read first. */
 static json_t *mark_foreign(json_t *structured_take, json_t *foreign)
 {
     TEXT_AUTO names = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the link to the page that shows an answer to people. Most hosts show people no pictures, but
+/* Adds the link to the page that shows an answer to people. Most hosts do not show pictures, but
  * all of them show links. */
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 #include "handlers/call.h"
 
-/* Replaces the first text block: if an answer has content blocks, this one contains its text. */
+/* Replaces the first text block: in an answer with content blocks, this block contains the answer's
+ * text. */
 static void set_first_text(json_t *content, const char *text)
 {
     json_t *block;
@@ -21,8 +22,8 @@ static void set_first_text(json_t *content, const char *text)
     }
 }
 
-/* Returns true if the last line may belong to a list, a table or a quote: in Markdown, a line right
- * after such a block becomes part of the block. */
+/* Returns true if the last line might belong to a list, a table or a quote: in Markdown, a line
+ * directly after such a block becomes part of the block. */
 static bool ends_in_block(const struct text *text)
 {
     size_t start = text->length - 1; /* start of the last line, which ends with a newline */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows rows of the store in answers. The fields of an answer state which member of a row they
- * show, so that one table provides the schema, the help and the values:
+/* Shows rows of the store in answers. Each field of an answer states which member of a row it
+ * shows, so that one table provides the schema, the help and the values:
  *
  *     { "created_at", VALUE_TEXT, .help = "When, UTC.", ROW_TIME(struct job, created_ms) }, */
 #pragma once
@@ -9,12 +9,13 @@
 
 #include "handlers/tool.h"
 
-/* Makes an object of the members of `row` that the fields show, and of the computed members
- * `others` (NULL: there are none), which it releases. The object's members are in the order of
- * the fields. New reference. */
+/* Makes an object from the members of `row` that the fields show and from `others`, the members
+ * that were computed (NULL: there are none). The object's members are in the order of the fields.
+ * Releases `others`. New reference. */
 json_t *answer_row_take(const struct field *fields, const void *row, json_t *others);
 
-/* Each converts one member of a row, for the macros below. New references. */
+/* Each of these functions converts one member of a row, for the macros below. They return new
+ * references. */
 json_t *answer_row_text(const void *member);
 json_t *answer_row_text_or_null(const void *member);
 json_t *answer_row_heap_text_or_null(const void *member);
@@ -42,7 +43,7 @@ json_t *answer_row_heap_json(const void *member);
     ROW_MEMBER(row, member, int64_t *, answer_row_integer_or_null)
 /* A member that contains the text of a JSON object. */
 #define ROW_JSON(row, member) ROW_CHARACTERS(row, member, answer_row_json)
-/* Members that are pointers to their text. */
+/* Members that point to their text on the heap. */
 #define ROW_HEAP_TEXT_OR_NULL(row, member)                                                         \
     ROW_MEMBER(row, member, char **, answer_row_heap_text_or_null)
 #define ROW_HEAP_JSON(row, member) ROW_MEMBER(row, member, char **, answer_row_heap_json)

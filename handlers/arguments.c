@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks a call's arguments by the tool's rows, and fills in defaults. Each refusal of an argument
- * is one sentence that names it and says what is allowed, or what to give instead. */
+/* Checks a call's arguments against the tool's params, and fills in defaults. If an argument is
+ * refused, the error message is one sentence that names the argument and says what is allowed, or
+ * what to give instead. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,9 +34,9 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     return best;
 }
 
-#define NAMES_BYTES_MAX 300 /* bytes of names that an error lists */
+#define NAMES_BYTES_MAX 300 /* length of the list of names in an error */
 
-/* Adds as many names as fit, each in full. */
+/* Adds as many names as fit, never a part of a name. */
 static void list_params(const struct tool *tool, struct text *out)
 {
     size_t omitted = 0;
@@ -95,8 +96,9 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Refuses a text that looks like a credential, since arguments are stored and shown, unless the
- * argument may contain anything. The error does not repeat the text. */
+/* Refuses a text that looks like a credential, because arguments are stored and shown. Arguments
+ * that are allowed to contain anything (is_free) are not checked. The error does not repeat the
+ * text. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
@@ -112,7 +114,7 @@ static CHECKED bool check_harmless(const struct param *param, const char *text, 
     return error_set(
         error, ERROR_INVALID,
         "\"%s\" contains what looks like a credential (not repeated here): consider it "
-        "leaked; a deployment names a secret, which the server reads from "
+        "leaked; give a deployment only the name of a secret, which the server reads from "
         "OPSBRAIN_SECRET_<NAME> or its secrets folder",
         param->name);
 }
@@ -195,8 +197,8 @@ static CHECKED bool check_text_map(const struct param *param, const json_t *valu
     json_object_foreach(json_iterable(value), key, item) {
         if (!text_is_name(key))
             return error_set(error, ERROR_INVALID,
-                             "a name in \"%s\" is %s: names are 1 to 63 of letters, digits, '.', "
-                             "'_' and '-', beginning with a letter or digit",
+                             "a name in \"%s\" is %s: names have 1 to 63 letters, digits, '.', "
+                             "'_' or '-', and begin with a letter or digit",
                              param->name, value_show_text(key, shown));
         if (outside((double)json_string_length(item), param->item_low, param->item_high))
             return error_set(
@@ -288,7 +290,7 @@ static json_t *whole_number(const json_t *value)
                                                : (json_int_t)json_real_value(value));
 }
 
-/* Turns 4.0 into 4, so that tools see one form. New reference. */
+/* Turns 4.0 into 4, so that tools see integers in a single form. New reference. */
 static json_t *normal_form(const struct param *param, json_t *value)
 {
     size_t i;
@@ -315,8 +317,8 @@ static CHECKED bool check_param(const struct tool *tool, const struct param *par
     return true;
 }
 
-/* Returns true if there is nothing to fill in, to convert or to drop, which is usual. A list of
- * integers is always copied: its entries are not examined. */
+/* Returns true if there is nothing to fill in, to convert or to drop, which is the usual case.
+ * Always returns false for a list of integers, without examining its entries. */
 static bool is_final(const struct param *param, const json_t *value)
 {
     if (value == NULL)
@@ -366,8 +368,8 @@ bool tool_check(const struct tool *tool, const json_t *written, json_t **out, st
     bool final = written != NULL;
 
     if (written != NULL && !json_is_object(written))
-        return error_set(error, ERROR_INVALID,
-                         "the arguments of %s must be an object of names and values", tool->name);
+        return error_set(error, ERROR_INVALID, "the arguments of %s must be a JSON object",
+                         tool->name);
     if (tool->input_schema != NULL) {
         *out = written == NULL ? json_object() : json_incref(json_iterable(written));
         return true;

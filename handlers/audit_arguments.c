@@ -11,7 +11,7 @@
 #include "handlers/options.h"
 
 #define TEXT_BYTES_MAX 256
-#define ENTRIES_MAX 64 /* of a list or a map */
+#define ENTRIES_MAX 64 /* entries that are kept from a list or a map */
 #define JSON_BYTES_MAX 4000
 
 static json_t *audited_text(const char *string)
@@ -26,7 +26,7 @@ static json_t *audited_text(const char *string)
     return json_string(text_string(&audited));
 }
 
-/* Somebody may have typed a password instead of the secret's name: it must not be stored. */
+/* A user might have typed a password instead of a secret's name; passwords must not be stored. */
 static json_t *audited_secret_name(const json_t *value)
 {
     struct error ignored;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out a call: checks role and arguments, runs the tool, and checks the answer. Records
- * the call in the audit log if it failed, if its tool counts reads, or if it may change something
- * and the store did not record it with the change. */
+/* Carries out a call: checks role and arguments, runs the tool, and checks the answer. Records the
+ * call in the audit log if it failed, if its tool counts reads, or if the tool can change something
+ * but the store did not already record the call together with a change. */
 
 #include "handlers/call.h"
 
@@ -25,8 +25,8 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* While the disk is nearly full, or the caller has stored as much as it may, refuses a tool that
- * adds to the store. Admins are exempt, so that they can make room. */
+/* Refuses a tool that adds to the store while the disk is nearly full, or if the caller has already
+ * stored as much as it is allowed to. Admins are exempt, so that they can make room. */
 static CHECKED bool check_space(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
@@ -40,8 +40,8 @@ static CHECKED bool check_space(const struct tool *tool, struct call *call, stru
                           error);
 }
 
-/* A call with effects outside of opsbrain is recorded before it runs; if that fails, it does not
- * run. */
+/* A call with effects outside of opsbrain is recorded before it runs; if it cannot be recorded, it
+ * does not run. */
 static CHECKED bool announce(const struct tool *tool, struct call *call, struct error *error)
 {
     if (tool->read_only || !tool->open_world)
@@ -99,8 +99,8 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
     return done;
 }
 
-/* Records how a call ended. Calls are counted, since they may be frequent; a call that was recorded
- * before it ran gets a row of its own. */
+/* Records how a call ended. A call that was recorded before it ran gets a row of its own. Other
+ * calls can be frequent: after the first ones, they are only counted (audit_log_count). */
 static void audit_outcome(struct call *call, const char *outcome, const char *detail)
 {
     struct store *store = call->services->store;
@@ -110,7 +110,7 @@ static void audit_outcome(struct call *call, const char *outcome, const char *de
     if (!(call->change.intent != 0
               ? audit_log_add(store, &call->change, outcome, detail, "", &problem)
               : audit_log_count(store, &event, &problem)))
-        log_error("request %s: %s by %s ended \"%s\" without an audit row: %s",
+        log_error("request %s: %s by %s ended as \"%s\" without an audit row: %s",
                   call->change.actor.request_id, call->change.tool, call->change.actor.principal,
                   outcome, problem.message);
 }
@@ -126,7 +126,7 @@ static void mask(struct error *error)
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }
 
-/* Moves an internal error to the log; the caller receives the id with which to find it there. */
+/* Moves an internal error to the log, and tells the caller the request's id to find it by. */
 static void hide_internal(const struct call *call, struct error *error)
 {
     if (error->kind != ERROR_INTERNAL)
@@ -172,11 +172,11 @@ void call_read(const struct call *call, const char *what)
     struct error problem;
 
     if (!audit_log_count(call->services->store, &event, &problem))
-        log_warning("request %s: a read call is not counted in the audit log: %s",
+        log_warning("request %s: the read was not counted in the audit log: %s",
                     call->change.actor.request_id, problem.message);
 }
 
-/* A tool that does not say which deployment it changed has changed the one in its arguments. */
+/* If a tool does not say which deployment it changed, it changed the one in its arguments. */
 static void complete_changed(const struct tool *tool, const struct call *call,
                              struct answer *answer)
 {
@@ -246,7 +246,7 @@ static const char *nearest_tool(const char *name)
     return best;
 }
 
-/* Adds the tools with the same prefix: for "sweep_begin" those that begin with "sweep_". */
+/* Adds the tools with the same prefix: for "sweep_begin", those whose names begin with "sweep_". */
 static void list_same_prefix(const char *name, struct text *out)
 {
     size_t prefix = strcspn(name, "_") + 1;
@@ -269,8 +269,8 @@ static CHECKED bool refuse_missing(const char *name, struct error *error)
                          shown, near);
     list_same_prefix(name, &others);
     if (others.length > 0)
-        return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: there are %s", shown,
-                         text_string(&others));
+        return error_set(error, ERROR_NOT_FOUND, "no tool is called %s; similar tools are %s",
+                         shown, text_string(&others));
     return error_set(error, ERROR_NOT_FOUND, "no tool is called %s: tools/list lists all tools",
                      shown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of carrying out a call that resources, prompts, tasks and pages need, too. */
+/* The steps of a tool call that resources, prompts, tasks and pages need as well. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -13,20 +13,21 @@ CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer 
 void call_begin(struct call *call, const char *name, const char *arguments);
 /* Counts in the audit log that `what` was read. */
 void call_read(const struct call *call, const char *what);
-/* Masks secrets in `error`, records the failed call in the audit log, and replaces an internal
- * error by a sentence with the request's id. */
+/* Masks secrets in `error` and records the failed call in the audit log. Replaces the message of an
+ * internal error with one that names only the request's id. */
 void call_refused(struct call *call, struct error *error);
 
 /* Sets the callbacks of a call whose client gets nothing but the answer: progress and messages are
- * dropped, and asking is UNSUPPORTED. The caller sets `cancelled` itself. */
+ * dropped, and questions fail with UNSUPPORTED. The caller sets `cancelled` itself. */
 void call_without_client(struct call *call);
 
-/* Shortens the structure. Drops members that are null, and sparse members that are empty; unless
- * `detail`, also drops members that are only shown in detail, and arguments at their default.
- * Rounds fractions to five digits, or to an integer if that has more. If the structure contains
- * text that others wrote, a first member "foreign_text" names the members with that text. */
+/* Shortens the structure. Drops members that are null, and sparse members that are empty. If
+ * `detail` is false, also drops members that are shown only in detail, and arguments that have
+ * their default values. Rounds fractions to five significant digits, but keeps all digits of the
+ * integer part. If the structure contains untrusted text, its first member becomes "foreign_text",
+ * which names the members with such text. */
 void answer_condense(const struct tool *tool, bool detail, struct answer *answer);
-/* Adds the link to the page that shows the answer, to its text and its structure, if there is such
- * a page and the address of pages is known; answer->page becomes the URL, or otherwise "".
- * `base_url` is as in struct call. */
+/* If a page shows the answer and the address of the pages is known, adds the page's URL to the text
+ * and the structure, and sets answer->page to it; otherwise sets answer->page to "". `base_url` is
+ * as in struct call. */
 void answer_link(const char *base_url, struct answer *answer);

@@ -5,16 +5,16 @@
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 
-#define COMPLETION_VALUES_MAX 100    /* values that are returned */
-#define COMPLETION_SEARCHED_MAX 1000 /* names, or newest ids, that are searched */
+#define COMPLETION_VALUES_MAX 100    /* at most this many values are returned */
+#define COMPLETION_SEARCHED_MAX 1000 /* at most this many names, or newest ids, are searched */
 
 struct completion {
     json_t *values; /* texts that begin with what was typed; owned by the caller */
     size_t total;   /* how many of the choices, or of the searched names or ids, match */
 };
 
-/* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. An argument
- * that takes any text has no values. */
+/* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. For an
+ * argument that takes any text, `values` is empty. */
 CHECKED bool completion_of_prompt(const struct prompt *const *table,
                                   const struct services *services, const char *name,
                                   const char *argument, const char *typed, struct completion *out,

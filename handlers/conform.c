@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that a structured answer conforms to its tool's published fields. This check is stricter
- * than the published schema: it also refuses members that no row describes. */
+ * than the published schema: it also refuses members that none of the fields describes. */
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static CHECKED bool check_field(const struct tool *tool, const struct field *fie
     if (value == NULL || json_is_null(value)) {
         if (field->optional || field->sparse || field->included != INCLUDED_ALWAYS)
             return true;
-        return error_set(error, ERROR_INTERNAL, "%s: \"%s\" is missing in the answer", tool->name,
+        return error_set(error, ERROR_INTERNAL, "%s: \"%s\" is missing from the answer", tool->name,
                          field->name);
     }
     if (!value_kind(field->type)->accepts(value))
@@ -56,14 +56,16 @@ static CHECKED bool check_fields(const struct tool *tool, const struct field *fi
 
     if (!json_is_object(object))
         return error_set(error, ERROR_INTERNAL,
-                         "%s: the answer lacks an object that its rows describe", tool->name);
+                         "%s: the answer, or an item of a list in it, is not an object",
+                         tool->name);
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!check_field(tool, field, json_object_get(object, field->name), error))
             return false;
     json_object_foreach(json_iterable(object), name, value)
         if (!has_field(fields, name))
-            return error_set(error, ERROR_INTERNAL, "%s: no row describes \"%s\" in the answer",
-                             tool->name, name);
+            return error_set(error, ERROR_INTERNAL,
+                             "%s: the answer contains \"%s\", which no field describes", tool->name,
+                             name);
     return true;
 }
 

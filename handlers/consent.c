@@ -16,9 +16,9 @@ static json_t *form(const struct consent *consent)
                      consent->key);
 }
 
-/* Writes the key of the question, under which the client answers. If `identity` is set, the key
- * ends in the first digits of the identity's digest: once the identity has changed, an answer to
- * the earlier form is not found, and the client is asked again. */
+/* Writes the question's key, under which the client returns the answer. If `identity` is set, the
+ * key ends in the first digits of the identity's digest. Each identity thus has its own key: an
+ * answer to a form with an earlier identity is not found, and the client is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];

@@ -40,11 +40,11 @@ static CHECKED bool check_member(const char *name, const json_t *schema, const j
 
     if (!fits_type(value, type))
         return error_set(error, ERROR_INVALID,
-                         "the form is filled in wrongly: \"%.60s\" must be of type %.20s", name,
-                         type);
+                         "the form is not filled in correctly: \"%.60s\" must be of type %.20s",
+                         name, type);
     if (allowed != NULL && !is_among(value, allowed))
         return error_set(error, ERROR_INVALID,
-                         "the form is filled in wrongly: \"%.60s\" is not one of its choices",
+                         "the form is not filled in correctly: \"%.60s\" is not one of the choices",
                          name);
     return true;
 }
@@ -64,8 +64,8 @@ static CHECKED bool check_form(const json_t *schema, const json_t *content, stru
         const char *needed = json_string_value(json_array_get(required, i));
 
         if (needed != NULL && json_object_get(content, needed) == NULL)
-            return error_set(error, ERROR_INVALID,
-                             "the form is not filled in: \"%.60s\" is missing", needed);
+            return error_set(error, ERROR_INVALID, "the form is incomplete: \"%.60s\" is missing",
+                             needed);
     }
     json_object_foreach(properties, name, property) {
         const json_t *value = json_object_get(content, name);
@@ -84,7 +84,7 @@ bool elicitation_check(const json_t *params, const json_t *result, struct error 
         return true;
     if (strcmp(action, "accept") != 0)
         return error_set(error, ERROR_INVALID,
-                         "the answer to elicitation/create has no \"action\" of accept, decline or "
+                         "the answer to elicitation/create needs an \"action\": accept, decline or "
                          "cancel");
     return elicitation_is_by_url(params)
            || check_form(json_object_get(params, "requestedSchema"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of jobs that the process runs, and the callbacks from other rooms that each needs. */
+/* The kinds of jobs that the process runs, and the callbacks that each kind needs from other rooms
+ * (top-level folders of the source). */
 
 #include <string.h>
 
@@ -13,8 +14,8 @@
 #include "handlers/answer.h"
 #include "handlers/tool.h"
 
-/* Plans of deployments have threads of their own: a sweep that takes hours must not delay a plan
- * that stops a server. */
+/* Jobs that apply a deployment plan have threads of their own: a sweep that takes hours must not
+ * delay a plan that stops a server. */
 #define APPLY_THREADS 4
 #define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
 
@@ -93,7 +94,7 @@ static CHECKED enum job_end run_apply(struct job_run *run, char **outcome_json, 
     enum job_end end;
 
     if (services->fleet == NULL) {
-        error_set(error, ERROR_UNSUPPORTED, "this process deploys nothing");
+        error_set(error, ERROR_UNSUPPORTED, "this process cannot deploy anything");
         return JOB_END_FAILED;
     }
     end = managed_apply_run(services->fleet, run, outcome_json, error);

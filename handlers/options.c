@@ -26,7 +26,7 @@ bool option_is_absent(const struct param *param, const json_t *value)
            || (json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* ---- Texts as values ---- */
+/* ---- Reading values from text ---- */
 
 static json_t *read_word(const char *word, size_t length)
 {
@@ -47,7 +47,7 @@ static size_t trimmed_length(const char *word, size_t length)
     return length;
 }
 
-/* Reads "1,4,16". */
+/* Reads a list such as "1,4,16". */
 static json_t *read_list(const char *text, bool of_texts)
 {
     json_t *list = json_array();
@@ -102,10 +102,10 @@ static CHECKED bool split(const struct param *param, const char *owner, size_t i
     char shown[VALUE_SHOWN_SIZE];
 
     if (equals == NULL || equals == text)
-        return error_set(error, ERROR_INVALID,
-                         "\"%s\"[%zu] is %s: each entry is a text name=value, such as \"%s\"",
-                         owner, index, value_show(item, shown),
-                         param == NULL ? "window_s=10" : "team=search");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"%s\"[%zu] is %s: each entry must have the form name=value, such as \"%s\"", owner,
+            index, value_show(item, shown), param == NULL ? "window_s=10" : "team=search");
     text_clear(name);
     text_add_bytes(name, text, trimmed_length(text, (size_t)(equals - text)));
     *value = equals + 1 + strspn(equals + 1, " ");
@@ -137,7 +137,8 @@ static CHECKED bool unfold_list(const struct tool *tool, const json_t *options, 
     json_t *item;
 
     if (json_array_size(options) > OPTIONS_MAX)
-        return error_set(error, ERROR_INVALID, "\"options\" has %zu entries: at most %d",
+        return error_set(error, ERROR_INVALID,
+                         "\"options\" has %zu entries: at most %d are allowed",
                          json_array_size(options), OPTIONS_MAX);
     json_array_foreach(options, i, item) {
         if (!split(NULL, OPTIONS_PARAM, i, item, &name, &value, error)
@@ -162,7 +163,7 @@ static CHECKED bool unfold_object(const struct tool *tool, const json_t *options
     return true;
 }
 
-/* Moves the arguments in `options`, a list or an object, to the other arguments. */
+/* Moves the arguments in `options` to the other arguments. `options` is a list or an object. */
 static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct error *error)
 {
     static const struct param row = { OPTIONS_PARAM, VALUE_TEXTS };
@@ -179,7 +180,7 @@ static CHECKED bool unfold_options(const struct tool *tool, json_t *out, struct 
     if (json_is_object(options))
         return unfold_object(tool, options, out, error);
     return error_set(error, ERROR_INVALID,
-                     "\"options\" is %s: it must be a list of texts name=value, such as "
+                     "\"options\" is %s: it must be a list of name=value entries, such as "
                      "[\"window_s=10\"]",
                      value_show(options, shown));
 }

@@ -4,7 +4,8 @@
  *
  * - rare arguments, which the published schema does not list, are given in `options`, a list of
  *   texts such as "window_s=10"; they are also accepted under their own name;
- * - a map may be a list of "name=value", since strict hosts allow no objects without fixed members;
+ * - a map may be given as a list of strings such as "name=value", since strict hosts do not allow
+ *   objects without fixed members;
  * - values that can only mean that the argument is omitted are dropped, since strict hosts send
  *   every argument, those without a value as "", [] or null. */
 #pragma once
@@ -15,9 +16,9 @@
 
 /* Returns true if some of the tool's arguments are rare, so that it has the argument `options`. */
 bool options_has(const struct tool *tool);
-/* Returns true if the value can only mean that the argument is omitted. This is not so for the
- * empty text of a parameter whose lowest length is 0, where it may clear a setting, nor for an
- * empty object, which clears a map. */
+/* Returns true if the value can only mean that the argument is omitted. There are two
+ * exceptions: if the parameter's minimum length is 0, an empty text may clear a setting; and an
+ * empty object clears a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* Converts the arguments. *out: a new reference, to the arguments themselves if there is nothing to
  * change. INVALID: `options` or an entry cannot be read, an argument is given twice with different

@@ -29,7 +29,7 @@ static int64_t seconds_of(char unit)
     }
 }
 
-/* Reads a time that is written as how long ago it was: "24h". */
+/* Reads a time given as how long ago it was, such as "24h". */
 static bool read_ago(const char *text, int64_t *out)
 {
     char number[16];
@@ -46,7 +46,7 @@ static bool read_ago(const char *text, int64_t *out)
     return true;
 }
 
-/* Reads "", "Z" or "+02:00" as seconds east of UTC. */
+/* Reads an offset such as "", "Z" or "+02:00" as seconds east of UTC. */
 static bool read_offset(const char *text, int64_t *out_s)
 {
     int hours, minutes, length = 0;

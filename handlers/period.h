@@ -21,7 +21,7 @@ CHECKED bool period_read(const struct call *call, struct period *out, struct err
  * the cursor. */
 CHECKED bool period_page(const struct call *call, struct period *out, struct error *error);
 bool period_contains(const struct period *period, int64_t at_ms);
-/* How many of the rows are not older than `since`. The rows are sorted, the newest first;
- * the caller has applied `until`. */
+/* Returns how many of the rows are not older than `since`. The rows are sorted, newest first; the
+ * caller has already applied `until`. */
 size_t period_count(const struct period *period, size_t count,
                     int64_t (*time_of)(const void *rows, size_t index), const void *rows);

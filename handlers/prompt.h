@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a prompt is: instructions for an agent, which name the tools to call in order and say how to
- * read their answers. A prompt has arguments. */
+/* What a prompt is: instructions for an agent. They name the tools to call, in order, and say how
+ * to read their answers. A prompt can have arguments. */
 #pragma once
 
 #include "handlers/resource_instances.h"
@@ -21,23 +21,24 @@ struct prompt {
     const char *title;
     const char *help;
     const struct prompt_argument *arguments; /* ends with a NULL name */
-    /* What the tools of its steps require, apart from steps before which the agent asks. */
+    /* The role that the tools of its steps require, apart from steps before which the agent asks
+     * the user. */
     enum role role;
     /* Adds the messages; the arguments were checked before. */
     CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
 
-extern const struct prompt *const prompts[]; /* in order of name; ends with NULL */
+extern const struct prompt *const prompts[]; /* sorted by name; ends with NULL */
 /* NULL: there is no such prompt. */
 const struct prompt *prompt_find(const struct prompt *const *table, const char *name);
 
 json_t *prompts_list(const struct prompt *const *table); /* MCP's Prompt objects; new reference */
 
-/* Carries out prompts/get: checks role and `call->arguments` (an object or NULL), calls the
- * prompt's write(), and writes the audit row of a refusal. *prompt: the row of that name. *out:
- * MCP's PromptMessage objects, new reference. */
+/* Carries out prompts/get: checks the role and `call->arguments` (an object or NULL), and calls the
+ * prompt's write(). A refusal is recorded in the audit log. *prompt: the prompt with that name.
+ * *out: MCP's PromptMessage objects, new reference. */
 CHECKED bool prompt_get(const struct prompt *const *table, struct call *call, const char *name,
                         const struct prompt **prompt, json_t **out, struct error *error);
 
-/* For write(): adds one message with text, from the user. */
+/* For write(): adds one text message from the user. */
 void prompt_write(json_t *messages, const char *text);

@@ -65,7 +65,7 @@ static CHECKED bool check_value(const struct prompt_argument *argument, const js
     char shown[VALUE_SHOWN_SIZE];
 
     if (text == NULL || text[0] == '\0' || strlen(text) > PROMPT_VALUE_BYTES)
-        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be a text of 1 to %d bytes",
+        return error_set(error, ERROR_INVALID, "\"%s\" is %s: it must be a string of 1 to %d bytes",
                          argument->name, value_show(value, shown), PROMPT_VALUE_BYTES);
     for (const char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ')
@@ -136,7 +136,7 @@ static CHECKED bool refuse_missing(const struct prompt *const *table, const char
 
     for (size_t i = 0; table[i] != NULL; i++)
         text_addf(&names, "%s%s", i == 0 ? "" : ", ", table[i]->name);
-    return error_set(error, ERROR_NOT_FOUND, "no prompt is called %s: there are %s",
+    return error_set(error, ERROR_NOT_FOUND, "no prompt is called %s: the prompts are %s",
                      value_show(given, shown), text_string(&names));
 }
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* All prompts, by name. To add one, write prompts/prompt_<name>.c and name it here, twice. */
+/* All prompts, sorted by name. To add one, write prompts/prompt_<name>.c and add its name to both
+ * lists below. */
 extern const struct prompt prompt_benchmark_a_deployment, prompt_compare_deployments,
     prompt_cost_report, prompt_diagnose_a_deployment;
 

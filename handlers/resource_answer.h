@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What resources use to write their text. */
+/* Helpers with which resources write their contents. */
 #pragma once
 
 #include "handlers/resource.h"
 
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
-/* Calls a tool with these arguments, which it frees, and adds the answer's structure or its text to
- * `out`. */
+/* Calls a tool with these arguments, frees them, and adds the answer to `out`: its structure, as
+ * JSON, or its text. */
 CHECKED bool resource_answer_of_tool_take(struct call *call, const char *tool,
                                           json_t *arguments_take, enum resource_form form,
                                           struct text *out, struct error *error);
-/* Adds the value as JSON that is indented, so that people can read it too. */
+/* Adds the value as indented JSON, which people can read, too. */
 void resource_answer_add_json(const json_t *value, struct text *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The things that have resources, such as deployments and runs, listed page by page. */
+/* Lists, page by page, the things that have resources, such as deployments and runs. */
 #pragma once
 
 #include "handlers/services.h"
 
-#define INSTANCE_VALUE_SIZE 64 /* of a name or an id */
+#define INSTANCE_VALUE_SIZE 64 /* enough for a name or an id */
 
 struct instance {
     char value[INSTANCE_VALUE_SIZE];
@@ -26,6 +26,6 @@ struct resource_instances {
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
     job_instances;
 
-/* For list(): refuses the client's cursor, of which `after` is the last part. Always returns false:
+/* For list(): refuses the client's cursor, which ends with `after`. Always returns false, with
  * INVALID. */
 CHECKED bool resource_cursor_refuse(const char *after, struct error *error);

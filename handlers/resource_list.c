@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The published lists: resources, page by page, and templates. */
+/* Lists the published resources, page by page, and the templates. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static json_t *describe(const struct resource *resource)
                      resource->mime_type);
 }
 
-/* Instances are described by one sentence each, since a page lists many of them. */
+/* The description of an instance is one sentence, because a page lists many instances. */
 static json_t *first_sentence(const char *help)
 {
     const char *end = strstr(help, ". ");
@@ -70,12 +70,12 @@ json_t *resource_templates(const struct resource *const *table)
 
 /* ---- Pages ---- */
 
-/* The most instances that are fetched at once. If the cursor is a time, no instance is omitted as
- * long as fewer than this were created in the same millisecond. A page ends once it has at least
- * this many entries, so that no page exceeds RESOURCES_PER_PAGE. */
+/* The maximum number of instances that are fetched at once. In lists whose cursor is a time, no
+ * instance is missed unless more than this many were created in the same millisecond. A page ends
+ * once it has at least this many entries, so that no page exceeds RESOURCES_PER_PAGE. */
 #define INSTANCES_AT_ONCE (RESOURCES_PER_PAGE / 2)
 
-/* Where a page begins. Its cursor is "<row's name>:<after>". */
+/* Where a page begins. The page's cursor is "<row's name>:<after>". */
 struct position {
     size_t row;                      /* index in the table of resources */
     char after[INSTANCE_VALUE_SIZE]; /* cursor of the row's list of instances */
@@ -86,7 +86,7 @@ bool resource_cursor_refuse(const char *after, struct error *error)
     char shown[VALUE_SHOWN_SIZE];
 
     return error_set(error, ERROR_INVALID,
-                     "\"cursor\" ends with %s: it is not the nextCursor of a page; omit it to "
+                     "\"cursor\" ends with %s, so it is not the nextCursor of a page; omit it to "
                      "begin from the start",
                      value_show_text(after, shown));
 }

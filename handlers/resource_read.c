@@ -44,7 +44,8 @@ static CHECKED bool read(const struct resource *const *table, struct call *call,
     return true;
 }
 
-/* Returns the request's arguments for the audit log: short, without credentials. Heap memory. */
+/* Returns the request's arguments for the audit log, shortened and without credentials. The caller
+ * frees the text. */
 static char *audited(const char *uri)
 {
     TEXT_AUTO masked = { 0 };

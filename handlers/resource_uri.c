@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds URIs of resources from templates, and parses them. */
+/* Builds the URIs of resources from templates, and parses URIs. */
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZ
 }
 
 /* Returns true if the URI matches the resource's URI or template. *value, *length: the variable's
- * value, not decoded. */
+ * value, not yet decoded. */
 static bool has_form(const struct resource *resource, const char *uri, const char **value,
                      size_t *length)
 {
@@ -105,7 +105,8 @@ static CHECKED bool refuse(const struct resource *const *table, const char *uri,
 static CHECKED bool refuse_value(const struct resource *resource, struct error *error)
 {
     return error_set(error, ERROR_NOT_FOUND,
-                     "the URI has no %s where %s needs one: at most 63 letters, digits and \"._-\"",
+                     "the URI has no valid %s where %s needs one: a name or id has at most 63 "
+                     "letters, digits and characters from \"._-\"",
                      resource->instances->noun, resource->uri);
 }
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* All resources, in the order in which they are listed. To add one, write
- * resource_<name>.c in the folder of its subject and name it here, twice. */
+/* All resources, in the order in which they are listed. To add one, write resource_<name>.c in the
+ * folder for its subject, and add it both to this declaration and to the table below. */
 extern const struct resource resource_answers, resource_arguments, resource_cells,
     resource_chart_app, resource_deployment, resource_export_aiperf, resource_export_csv,
     resource_export_serving_report, resource_export_vllm, resource_guide, resource_job,

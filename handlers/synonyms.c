@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that other products have for our arguments: if a call gives such a name, "did you mean"
- * suggests ours. */
+/* Names that other products use for our arguments. If a call gives such a name, the error message
+ * asks "did you mean" and suggests ours. */
 
 #include <string.h>
 
 #include "handlers/values.h"
 
-/* If a given name has several rows, the tool's first parameter among them is suggested. */
+/* If a given name has several rows, the first of the tool's parameters in them is suggested. */
 static const struct synonym {
     const char *given, *ours;
 } synonyms[] = {

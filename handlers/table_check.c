@@ -7,7 +7,7 @@ static CHECKED bool fail(const char *kind, const char *name, const char *problem
     return error_set(error, ERROR_INTERNAL, "the %s %s %s", kind, name, problem);
 }
 
-/* A tool must have go_ahead() exactly if it destroys something or spends money. */
+/* A tool must have go_ahead() if and only if it destroys something or spends money. */
 static const char *find_effect_problem(const struct tool *tool)
 {
     bool states_any = tool->destroys != 0 || tool->spends_money != 0;
@@ -15,13 +15,13 @@ static const char *find_effect_problem(const struct tool *tool)
     bool is_dangerous = tool->destroys == STATED_YES || tool->spends_money == STATED_YES;
 
     if (tool->read_only && states_any)
-        return "only reads: it must not state whether it destroys or spends money";
+        return "only reads: it must not state whether it destroys anything or spends money";
     if (!tool->read_only && !states_both)
-        return "does not state whether it destroys and whether it spends money";
+        return "does not state both whether it destroys anything and whether it spends money";
     if (is_dangerous && tool->go_ahead == NULL)
-        return "destroys or spends money without go_ahead()";
+        return "destroys something or spends money, but has no go_ahead()";
     if (!is_dangerous && tool->go_ahead != NULL)
-        return "has go_ahead(), but neither destroys nor spends money";
+        return "has go_ahead(), but neither destroys anything nor spends money";
     return NULL;
 }
 

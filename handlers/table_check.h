@@ -9,7 +9,7 @@
 #include "handlers/resource.h"
 #include "handlers/tool.h"
 
-/* The tables end with NULL. INTERNAL: the message names the first row that is incomplete or
+/* The tables end with NULL. INTERNAL: the error message names the first row that is incomplete or
  * contradicts itself, and says what is wrong. */
 CHECKED bool table_check_tools(const struct tool *const *table, struct error *error);
 CHECKED bool table_check_resources(const struct resource *const *table, struct error *error);

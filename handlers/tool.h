@@ -21,8 +21,8 @@ enum value_type {
     VALUE_NUMBERS,  /* list of numbers */
     VALUE_TEXTS,    /* list of strings */
     VALUE_TEXT_MAP, /* object of strings */
-    VALUE_OBJECT,   /* answers only: `fields`, or free-form without */
-    VALUE_LIST,     /* answers only: list of objects with `fields`, or free-form without */
+    VALUE_OBJECT,   /* answers only: has `fields`, or is free-form */
+    VALUE_LIST,     /* answers only: list of objects that have `fields`, or is free-form */
 };
 
 /* One argument. */
@@ -36,17 +36,17 @@ struct param {
     /* The range of each entry: of the number, or of the text's length in bytes; both 0: any. */
     double item_low, item_high;
     const char *const *choices; /* CHOICE: ends with NULL */
-    bool is_free;               /* a text that may contain anything, even credentials */
-    bool rare;                  /* not listed: given in `options` (handlers/options.h) */
+    bool is_free;               /* a text that can contain anything, even credentials */
+    bool rare;                  /* not listed by itself: given in `options` (handlers/options.h) */
     const char *initial;        /* the default as JSON text, published; NULL: none */
-    /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header Mcp-Param-<this>
-     * (2026-07-28). NULL: it does not. */
+    /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header Mcp-Param-<this> (protocol
+     * version 2026-07-28). NULL: it does not. */
     const char *header;
-    const char *help; /* short: in the list it takes room in each client's context */
+    const char *help; /* short: the list of tools takes room in each client's context */
     const char *more; /* follows `help` in opsbrain://arguments/{tool}; NULL: nothing */
 };
 
-/* In which answers of tools a member is included. A resource includes every member. */
+/* Which of a tool's answers include a member. A resource includes every member. */
 enum inclusion {
     INCLUDED_ALWAYS,
     INCLUDED_OUTSIDE_LISTS, /* in the rows of a list only if the call's argument `detail` is true */
@@ -57,20 +57,20 @@ enum inclusion {
 struct field {
     const char *name;
     enum value_type type;
-    bool optional; /* omitted if it is not known, or does not exist */
-    bool sparse;   /* omitted if it is false, 0 or empty, which is usual */
+    bool optional; /* omitted if its value is not known or does not exist */
+    bool sparse;   /* omitted if its value is false, 0 or empty, which is usual */
     enum inclusion included;
-    bool foreign; /* text from a model, a server or a file: the answer says so */
+    bool foreign; /* untrusted text from a model, a server or a file: the answer says so */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
-    /* The tool whose params this OBJECT contains: those at their default are omitted, unless in
-     * detail. NULL: none are omitted. */
+    /* The tool whose params this OBJECT contains: those at their default are omitted unless
+     * `detail` is true. NULL: none are omitted. */
     const char *defaults_of;
     /* The tool, or the member of this tool, that describes these `fields`; here they are only
      * checked. NULL: they are described here. */
     const char *described_in;
-    /* Shows a member of a row of the store, at `offset`; both are set by the macros of
-     * handlers/answer_row.h. NULL: the value is computed. */
+    /* Returns the value as JSON, from the member at `offset` in a row of the store. The macros in
+     * handlers/answer_row.h set both. NULL: the value is computed. */
     json_t *(*show)(const void *member);
     size_t offset;
 };
@@ -97,7 +97,7 @@ struct answer {
 void answer_finish(struct answer *answer);
 
 enum placement {
-    PLACE_INLINE = 1, /* answers from memory, never from the store: may run on the HTTP thread */
+    PLACE_INLINE = 1, /* answers from memory, never from the store: can run on the HTTP thread */
     PLACE_WORKER,     /* blocks for a moment: store writes, short upstream calls */
     PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
@@ -106,7 +106,7 @@ enum placement {
  * forgotten. */
 enum stated { STATED_NO = 1, STATED_YES };
 
-/* Sets of tools. A client chooses the sets that are listed for it: /mcp?tools=measure,fleet. */
+/* Sets of tools. A client chooses which sets are listed for it: /mcp?tools=measure,fleet. */
 enum tool_set {
     SET_FLEET = 1,   /* register, query and watch model servers */
     SET_MEASURE = 2, /* benchmarks and what they measured */
@@ -134,7 +134,7 @@ struct tool {
     bool read_only, idempotent, open_world; /* hints of MCP's annotations, as is `destroys` */
     /* A tool that only reads states neither of these two; every other tool states both. */
     enum stated destroys; /* it removes or replaces what others rely on */
-    /* It costs money, or keeps a model server busy for longer than a short question. */
+    /* It costs money, or keeps a model server busy for longer than a short question would. */
     enum stated spends_money;
     bool requires_tasks;    /* only for clients that support tasks */
     bool changes_resources; /* the list of resources may change */
@@ -157,8 +157,8 @@ struct tool {
     CHECKED bool (*run)(struct call *call, struct answer *answer, struct error *error);
 };
 
-/* A question to the client during a call: for a form or a page that its user answers, for a
- * completion by its model, or for its roots. */
+/* A request to the client during a call: to show its user a form or a page, to have its model
+ * complete a prompt, or to list its roots. */
 struct question {
     const char *key;    /* unique within the call, and the same each time the call is repeated */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -181,7 +181,7 @@ enum severity {
  * until run() returns. The server provides the callbacks. */
 struct call {
     const struct services *services;
-    /* In go_ahead() and run(): an object, checked by the params, with defaults filled in.
+    /* In go_ahead() and run(): an object, checked against the params, with defaults filled in.
      * Elsewhere: as the client gave them; NULL: none. */
     const json_t *arguments;
     json_t *checked;  /* the result of tool_check; borrowed; NULL: not checked yet */
@@ -194,8 +194,8 @@ struct call {
      * or "": not known. */
     const char *base_url;
     void *host; /* the server's, for its callbacks */
-    /* Reports progress; never NULL. `total` 0: not known. The client only receives progress that
-     * rises. */
+    /* Reports progress; never NULL. `total` 0: not known. The client receives `progress` only if it
+     * exceeds the last value sent. */
     void (*progress)(struct call *call, double progress, double total, const char *message);
     /* The client receives progress, and so knows that its call is still running. */
     bool is_followed;
@@ -203,20 +203,21 @@ struct call {
      * none do. */
     bool (*thread_is_wanted)(void *host);
     bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
-    /* Asks the client; never NULL. *answers: a new object with the result of each question by its
-     * key. With sessions it blocks until the client has answered. In 2026-07-28 it first fails with
-     * INPUT_REQUIRED: return at once, without any effect. When the client repeats the call with the
-     * answers, the call starts again from its beginning, and this function returns them; the change
-     * is made once, no matter how often the client repeats the call. UNSUPPORTED: the client did
-     * not declare the capability. A tool that asks is PLACE_WAITING. */
+    /* Sends questions to the client; never NULL. *answers: a new object that holds the result of
+     * each question under its key. In protocol versions with sessions, this function blocks until
+     * the client has answered. In 2026-07-28, it fails with INPUT_REQUIRED the first time: then
+     * return at once, without having changed anything. The client repeats the call with the
+     * answers, the tool runs again from the beginning, and this function returns the answers. The
+     * change is made once, no matter how often the client repeats the call. UNSUPPORTED: the client
+     * did not declare the capability. Only for tools that are PLACE_WAITING. */
     CHECKED bool (*ask)(struct call *call, const struct question *questions, size_t count,
                         json_t **answers, struct error *error);
     /* Closes the connection that waits for the answer, while the call goes on; never NULL. The
-     * client connects again to get the answer. Does nothing if the client's protocol has no way to
-     * do so. */
+     * client connects again to get the answer. Does nothing if the client's protocol does not allow
+     * that. */
     void (*close_stream)(struct call *call);
     /* Sends a message to the client's log if the client requested this severity; never NULL. `data`
-     * is any JSON value, which this function releases; `logger` names the source, or is NULL. */
+     * is any JSON value, and this function releases it; `logger` names the source, or is NULL. */
     void (*log_take)(struct call *call, enum severity severity, const char *logger, json_t *data);
 };
 
@@ -236,11 +237,11 @@ CHECKED bool tool_check(const struct tool *tool, const json_t *arguments, json_t
  * Only for tools with fields. INTERNAL: the message names the member. */
 CHECKED bool tool_conforms(const struct tool *tool, const json_t *structured, struct error *error);
 
-/* Carries out a call: checks role and arguments, runs the tool, and writes an audit row if the call
- * failed, if the tool counts its reads, or if the call may change something and wrote none itself.
- * `call->arguments` are the caller's raw arguments (NULL: none). False: `error` is for the client,
- * usually as a result with isError. An error of the kind INTERNAL is logged, and the client gets
- * only the request's id, with which to find it in the log. */
+/* Carries out a call: checks the role and the arguments, runs the tool, and writes an audit row if
+ * the call failed, if the tool counts its reads, or if the tool can change something and the call
+ * wrote no row itself. `call->arguments` are the caller's raw arguments (NULL: none). False:
+ * `error` is for the client, usually as a result with isError. An error of the kind INTERNAL is
+ * logged, and the client gets only the request's id, with which to find it in the log. */
 CHECKED bool tool_call(const struct tool *tool, struct call *call, struct answer *answer,
                        struct error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the published schemas from a tool's rows, so that they cannot contradict the checks. */
+/* Generates the published schemas from a tool's params and fields, so that they cannot contradict
+ * the checks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ static json_t *choices_list(const char *const *choices)
     return list;
 }
 
-/* The limits of the items are omitted, like those of texts: refusals state them, and
- * opsbrain://arguments states those of numbers. */
+/* The limits on the items are omitted, like those on texts: the error message of a refused call
+ * states them, and opsbrain://arguments states those on numbers. */
 static json_t *items_schema(enum value_type type)
 {
     const char *item_type = type == VALUE_INTEGERS  ? "integer"
@@ -60,7 +61,8 @@ static bool is_described_elsewhere(const struct tool *tool, const struct param *
            && !value_param_find(describing, param->name)->rare;
 }
 
-/* A map is published as a list of name=value, since strict hosts allow no free-form objects. */
+/* A map is published as a list of strings such as "team=search", since strict hosts do not allow
+ * free-form objects. */
 static json_t *param_schema(const struct tool *tool, const struct param *param)
 {
     bool is_array = is_list(param->type) || param->type == VALUE_TEXT_MAP;
@@ -126,9 +128,10 @@ json_t *tool_input_schema(const struct tool *tool)
                                       : json_loads(tool->input_schema, 0, NULL);
 }
 
-/* Agents pay for every word of tools/list: the schema names only the members that every answer has,
- * and opsbrain://answers explains each member. Members may be added later without breaking a client
- * that kept an old schema: additional ones are allowed, although tool_conforms() accepts none. */
+/* Agents pay for every word of tools/list, so the schema names only the members that every answer
+ * has; opsbrain://answers explains each member. The schema allows additional members, although
+ * tool_conforms() does not: new members can be added later without breaking a client that kept an
+ * old schema. */
 static json_t *fields_schema(const struct field *fields)
 {
     json_t *required = json_array();

@@ -29,7 +29,7 @@ static bool includes(const char *at, size_t length, const struct tool *tool)
     return is_word(at, length, ALL) || is_word(at, length, tool->name);
 }
 
-/* Finds the next word after any commas and blanks; length 0: there is none left. */
+/* Finds the next word after any commas and spaces; length 0: there is none left. */
 static const char *next_word(const char *at, size_t *length)
 {
     at += strspn(at, ", ");

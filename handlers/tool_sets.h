@@ -9,6 +9,6 @@
  * commas; "" means all. INVALID if a word is neither: the message gives the word, the sets, and
  * `what`, which says where the words came from. */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
-/* Returns true if `words` choose the tool; a tool that is in no set is always chosen. The
- * caller's role, and whether the client shows apps, are checked elsewhere. */
+/* Returns true if `words` choose the tool. A tool that is in no set is always chosen. The caller's
+ * role, and whether the client shows apps, are checked elsewhere. */
 bool tool_sets_has(const struct tool *tool, const char *words);

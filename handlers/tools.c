@@ -3,8 +3,8 @@
 
 #include "handlers/tool.h"
 
-/* All tools, in order of name. To add one, write tool_<name>.c in the folder of its subject and
- * name it here, twice. */
+/* All tools, in order of name. To add a tool, write tool_<name>.c in the folder for its subject and
+ * add its name to both lists below. */
 extern const struct tool tool_audit_list, tool_chart_draw, tool_dataset_import, tool_dataset_list,
     tool_deployment_adopt, tool_deployment_apply, tool_deployment_destroy, tool_deployment_discover,
     tool_deployment_extend, tool_deployment_list, tool_deployment_plan, tool_deployment_register,

@@ -97,8 +97,8 @@ static const struct value_kind kinds[] = {
     [VALUE_CHOICE] = { "string", "text", is_text },
     [VALUE_INTEGERS] = { "array", "a list of whole numbers, such as [1, 4, 16]", is_integers },
     [VALUE_NUMBERS] = { "array", "a list of numbers, such as [0.5, 2, 10]", is_numbers },
-    [VALUE_TEXTS] = { "array", "a list of texts, such as [\"model\", \"engine\"]", is_texts },
-    [VALUE_TEXT_MAP] = { "object", "a list of texts name=value, such as [\"team=search\"]",
+    [VALUE_TEXTS] = { "array", "a list of strings, such as [\"model\", \"engine\"]", is_texts },
+    [VALUE_TEXT_MAP] = { "object", "a list of name=value strings, such as [\"team=search\"]",
                          is_text_map },
     [VALUE_OBJECT] = { "object", "an object", is_object },
     [VALUE_LIST] = { "array", "a list", is_list },
@@ -126,10 +126,11 @@ bool value_check_name(const char *argument, const char *value, struct error *err
     char shown[VALUE_SHOWN_SIZE];
 
     return text_is_name(value)
-           || error_set(error, ERROR_INVALID,
-                        "\"%s\" is %s: it may have letters, digits, '.', '_' and '-', and must "
-                        "begin with a letter or digit",
-                        argument, value_show_text(value, shown));
+           || error_set(
+               error, ERROR_INVALID,
+               "\"%s\" is %s: it can contain only letters, digits, '.', '_' and '-', and must "
+               "begin with a letter or digit",
+               argument, value_show_text(value, shown));
 }
 
 /* A URL with '@' is hidden completely: a password may contain unencoded '?', '#' and '@', so its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lets a job ask a question without occupying a thread: the job goes back to the queue, and is not
- * claimed before the question is answered or the job is cancelled. */
+ * claimed again until the question is answered or the job is cancelled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct question_row *find_row(const struct question_row *rows, size
     return NULL;
 }
 
-/* Reads the answers. *answers NULL: at least one question is open, or was never asked. */
+/* Reads the answers. *answers is NULL if at least one question is open, or was never asked. */
 static CHECKED bool collect(const struct job_question *questions, size_t count,
                             const struct question_row *rows, size_t row_count, json_t **answers,
                             struct error *error)
@@ -80,8 +80,8 @@ static CHECKED bool store_questions(const struct job_run *run, const struct job_
     return done;
 }
 
-/* Always fails, because the run must end now: the job's next run asks the same questions again, and
- * gets the answers. */
+/* Always fails, so that this run ends now. The job's next run asks the same questions again, and
+ * then gets the answers. */
 static CHECKED bool wait_without_thread(struct job_run *run, struct error *error)
 {
     struct runner *runner = (struct runner *)run; /* `run` is its first member */
@@ -90,7 +90,8 @@ static CHECKED bool wait_without_thread(struct job_run *run, struct error *error
     runner->asked = true;
     text_copy(runner->message, sizeof runner->message, "waiting for an answer");
     pthread_mutex_unlock(&run->jobs->lock);
-    return error_set(error, ERROR_INPUT_REQUIRED, "job %s waits for an answer", run->claim.job_id);
+    return error_set(error, ERROR_INPUT_REQUIRED, "job %s is waiting for an answer",
+                     run->claim.job_id);
 }
 
 bool job_run_ask(struct job_run *run, const struct job_question *questions, size_t count,
@@ -99,7 +100,8 @@ bool job_run_ask(struct job_run *run, const struct job_question *questions, size
     json_t *found = NULL;
 
     if (job_run_stop(run) != JOB_STOP_NO)
-        return error_set(error, ERROR_CANCELLED, "job %s was asked to stop, so it asks no question",
+        return error_set(error, ERROR_CANCELLED,
+                         "job %s was asked to stop, so it cannot ask a question",
                          run->claim.job_id);
     if (!find_answers(run, questions, count, &found, error))
         return false;

@@ -23,7 +23,7 @@ void job_pool_sleep(struct job_pool *jobs, pthread_cond_t *condition, int64_t un
     pthread_cond_timedwait(condition, &jobs->lock, &at);
 }
 
-/* Returns the time on the monotonic clock `ms` milliseconds from now. */
+/* Returns the monotonic clock's time `ms` milliseconds from now. */
 static int64_t deadline_ns(int64_t ms)
 {
     return clock_monotonic_ns() + ms * NS_PER_MS;
@@ -55,14 +55,15 @@ static void set_active(struct runner *runner, bool active)
     job_pool_moved(jobs, runner->run.claim.job_id);
 }
 
-/* The outcome of a failed job. Details of internal errors stay in the log. */
+/* Returns the outcome of a failed job. The details of an internal error are written only to the
+ * log. */
 static char *failure_outcome(const char *job_id, const struct error *error)
 {
     json_auto_t *outcome = NULL;
 
     if (error->kind == ERROR_INTERNAL) {
         log_error("job %s: %s", job_id, error->message);
-        outcome = json_pack("{s:s}", "error", "internal error: see the log of opsbrain");
+        outcome = json_pack("{s:s}", "error", "internal error: see opsbrain's log");
     } else {
         outcome =
             json_pack("{s:s, s:s}", "error", error->message, "kind", error_kind_name(error->kind));
@@ -121,7 +122,7 @@ static bool is_stopping(struct job_pool *jobs)
     return stopping;
 }
 
-/* Sleeps; false: the pool is stopping. */
+/* Sleeps. Returns false if the pool is stopping. */
 static bool pause_for(struct job_pool *jobs, int64_t ms)
 {
     int64_t until_ns = deadline_ns(ms);
@@ -134,9 +135,9 @@ static bool pause_for(struct job_pool *jobs, int64_t ms)
     return !stopping;
 }
 
-/* Stores how the run ended. If the store refuses it, for example because the disk is full, retries
- * until the pool stops (the next process then runs the job again). Returns false if that was not
- * stored: the pool stops, or the claim is stale (CONFLICT). */
+/* Stores how the run ended. If the store refuses the write, for example because the disk is full,
+ * tries again until the pool stops (the next process then runs the job again). Returns false if the
+ * end could not be stored, because the pool is stopping or the claim is stale (CONFLICT). */
 static bool finish(struct runner *runner, enum job_end end, const char *outcome)
 {
     struct job_pool *jobs = runner->run.jobs;
@@ -149,7 +150,7 @@ static bool finish(struct runner *runner, enum job_end end, const char *outcome)
     pthread_mutex_unlock(&jobs->lock);
     while (!store_end(runner, &last, end, outcome, &error)) {
         if (!is_logged)
-            log_warning("the end of job %s was not stored: %s", last.claim.job_id, error.message);
+            log_warning("cannot store how job %s ended: %s", last.claim.job_id, error.message);
         is_logged = true;
         if (error.kind == ERROR_CONFLICT)
             return false;
@@ -166,16 +167,17 @@ static CHECKED enum job_end run_kind(struct job_run *run, char **outcome, struct
 
     if (end >= JOB_END_COMPLETED && end <= JOB_END_YIELDED)
         return end;
-    error_set(error, ERROR_INTERNAL, "a run of a job of the kind %s returned the invalid end %d",
-              run->job.kind, (int)end);
+    error_set(error, ERROR_INTERNAL,
+              "the function for jobs of the kind %s returned an invalid value: %d", run->job.kind,
+              (int)end);
     free(*outcome);
     *outcome = NULL;
     return JOB_END_FAILED;
 }
 
-/* Returns true if the next job should be claimed at once. After a job that was returned
- * to the queue it should not, because that job would be claimed again, unless the job asked a
- * question: the answer may have come before the job was back in the queue. */
+/* Returns true if the next job should be claimed at once. Returns false if the job was returned to
+ * the queue, because this thread would claim it again at once. But if the job asked a question,
+ * returns true: the answer may have come before the job was back in the queue. */
 static bool run_job(struct runner *runner)
 {
     static const char *const verbs[] = {
@@ -189,7 +191,7 @@ static bool run_job(struct runner *runner)
     FREE_AUTO char *outcome = NULL;
     enum job_end end;
 
-    log_info("job %s (%s %s) runs, claim %lld", run->job.id, run->job.kind, run->job.subject,
+    log_info("job %s (%s %s) is running, claim %lld", run->job.id, run->job.kind, run->job.subject,
              (long long)run->claim.fence);
     set_active(runner, true);
     end = run_kind(run, &outcome, &error);
@@ -203,7 +205,7 @@ static bool run_job(struct runner *runner)
     }
     set_active(runner, false);
     if (end != JOB_END_YIELDED)
-        job_pool_wake(run->jobs); /* other jobs may have waited for its endpoints */
+        job_pool_wake(run->jobs); /* other jobs may be waiting for its endpoints */
     return end != JOB_END_YIELDED || runner->asked;
 }
 
@@ -224,8 +226,8 @@ static CHECKED bool claim_next(struct runner *runner, bool *found, struct error 
     return true;
 }
 
-/* Waits until there is new work, or until it is time to check again; false: the pool is stopping.
- */
+/* Waits until there is new work, or until it is time to check again. Returns false if the pool is
+ * stopping. */
 static bool wait_for_work(struct job_pool *jobs, uint64_t *wakes_seen)
 {
     int64_t until_ns = deadline_ns(POLL_MS);
@@ -251,7 +253,7 @@ static void *runner_loop(void *context)
         bool found = false, ok = claim_next(runner, &found, &error), more;
 
         if (!ok && !failed)
-            log_error("no job can be claimed: %s", error.message);
+            log_error("cannot claim a job: %s", error.message);
         failed = !ok;
         more = found && run_job(runner);
         if (!more && !wait_for_work(jobs, &wakes_seen))
@@ -260,7 +262,7 @@ static void *runner_loop(void *context)
     return NULL;
 }
 
-/* With the lock held. */
+/* The lock must be held. */
 static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
                          struct runner **beat_runners)
 {
@@ -277,8 +279,8 @@ static size_t read_beats(const struct job_pool *jobs, struct job_beat *beats,
     return count;
 }
 
-/* With the lock held. Notes which jobs were lost or cancelled. A runner may have a different job by
- * now. */
+/* Notes which jobs were lost or cancelled. Skips a runner that has a different job by now. The lock
+ * must be held. */
 static void apply_beats(struct job_pool *jobs, const struct job_beat *beats,
                         struct runner **beat_runners, size_t count)
 {
@@ -294,7 +296,7 @@ static void apply_beats(struct job_pool *jobs, const struct job_beat *beats,
     pthread_cond_broadcast(&jobs->changed);
 }
 
-/* Sends one heartbeat for all running jobs: one transaction a second. */
+/* Once a second, sends a heartbeat for all running jobs in one transaction. */
 static void *heartbeat_loop(void *context)
 {
     struct job_pool *jobs = context;
@@ -315,7 +317,7 @@ static void *heartbeat_loop(void *context)
         bool ok = job_heartbeat(jobs->store, beats, count, clock_utc_ms(), LEASE_MS, &error);
         pthread_mutex_unlock(&jobs->beating);
         if (!ok && !failed)
-            log_error("leases of running jobs cannot be extended: %s", error.message);
+            log_error("cannot extend the leases of running jobs: %s", error.message);
         failed = !ok;
         pthread_mutex_lock(&jobs->lock);
         if (ok)
@@ -355,7 +357,7 @@ static void list_kind_names(struct job_pool *jobs)
     }
 }
 
-/* The pool's threads come first, then those of each kind that has its own. */
+/* The pool's shared runners come first, then those of each kind that has its own threads. */
 static void make_runners(struct job_pool *jobs, unsigned threads)
 {
     const char **kinds = jobs->kind_names;
@@ -413,7 +415,7 @@ bool job_pool_create(struct store *store, const struct job_kind *kinds, unsigned
     return true;
 }
 
-/* With the lock held. */
+/* The lock must be held. */
 static size_t active_count(const struct job_pool *jobs)
 {
     size_t count = 0;
@@ -435,7 +437,8 @@ static void wait_for_runs(struct job_pool *jobs, int64_t timeout_ms)
         job_pool_sleep(jobs, &jobs->changed, until_ns);
     for (unsigned i = 0; i < jobs->runner_count; i++)
         if (jobs->runners[i].active)
-            log_warning("job %s does not stop: still waiting", jobs->runners[i].run.claim.job_id);
+            log_warning("job %s has not stopped yet: still waiting for it",
+                        jobs->runners[i].run.claim.job_id);
     pthread_mutex_unlock(&jobs->lock);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions for a running job: it reports its progress, checks whether to stop, and waits. */
+/* The functions that a running job calls to report its progress, to check whether it should stop,
+ * and to wait. */
 
 #include "base/core/clock.h"
 #include "base/core/text.h"
@@ -40,7 +41,7 @@ void job_run_waits_for_store(struct job_run *run, const struct error *reason)
     job_pool_moved(run->jobs, run->claim.job_id);
 }
 
-/* With the lock held. */
+/* The lock must be held. */
 static enum job_stop stop_of(const struct runner *runner)
 {
     if (runner->lost)

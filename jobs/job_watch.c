@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions for callers: they show, await, cancel and observe jobs. */
+/* The functions with which callers show jobs, wait for them, cancel them and listen to their
+ * changes. */
 #include <string.h>
 
 #include "base/core/clock.h"
@@ -30,7 +31,7 @@ void job_pool_listen(struct job_pool *jobs, void (*moved)(void *context, const c
     pthread_mutex_unlock(&jobs->lock);
 }
 
-/* With the lock held. NULL: the job is not running in this process. */
+/* Returns NULL if the job is not running in this process. The lock must be held. */
 static struct runner *runner_at(struct job_pool *jobs, const char *id)
 {
     for (unsigned i = 0; i < jobs->runner_count; i++)
@@ -39,7 +40,8 @@ static struct runner *runner_at(struct job_pool *jobs, const char *id)
     return NULL;
 }
 
-/* Fills in the progress that is not stored yet, or a job's place in line. */
+/* Fills in what is not stored: the newest progress of a running job, or a queued job's place in
+ * line. */
 static void add_current(struct job_pool *jobs, struct job *job)
 {
     if (job->state == JOB_QUEUED)
@@ -90,11 +92,11 @@ struct watch {
     bool (*cancelled)(void *context);
     void *context;
     int64_t until_ns;
-    uint64_t moves; /* number of changes at the last check */
+    uint64_t moves; /* the pool's `moves` at the last check */
 };
 
-/* Waits until some job changed or it is time to check again; false: the time is up, or the caller
- * has cancelled. */
+/* Waits until a job has changed or it is time to check again. Returns false if the time is up, or
+ * the caller has cancelled. */
 static bool sleep_until_moved(const struct watch *watch)
 {
     struct job_pool *jobs = watch->jobs;
@@ -153,7 +155,7 @@ bool job_pool_cancel(struct job_pool *jobs, const char *id, struct change *chang
     job_pool_moved(jobs, id);
     if (out->state != JOB_CANCELLED)
         return true;
-    job_pool_wake(jobs); /* other jobs may have waited for its endpoints */
+    job_pool_wake(jobs); /* other jobs may be waiting for its endpoints */
     job_pool_lines_moved(jobs);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The message of a job that waits in line for an endpoint, and the notice that places in line have
- * changed. */
+/* Writes the message of a job that waits in line for an endpoint, and notifies the listener when
+ * places in line have changed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static void describe_first(const struct line_place *place, struct text *out)
         text_addf(out, "held by %.40s for %.60s since %.8sZ", first->principal, first->purpose,
                   when + strlen("2026-11-21T"));
     else if (place->place == 1)
-        text_add(out, "a worker takes it next");
+        text_add(out, "this job gets it next");
     else
-        text_addf(out, "%.40s is first in line for %.60s", first->principal, first->purpose);
+        text_addf(out, "%.40s gets it next, for %.60s", first->principal, first->purpose);
 }
 
 void queue_notice_describe(struct store *store, struct job *job)
@@ -41,7 +41,7 @@ void queue_notice_describe(struct store *store, struct job *job)
     bool found = false;
 
     if (!job_line_place(store, job->id, &place, &found, &error))
-        log_warning("the place of job %s in line cannot be read: %s", job->id, error.message);
+        log_warning("cannot read the place in line of job %s: %s", job->id, error.message);
     if (!found)
         return;
     text_addf(&message, "waiting for endpoint %.80s: ", place.endpoint);
@@ -75,5 +75,5 @@ void job_pool_lines_moved(struct job_pool *jobs)
     if (endpoint_lease_list(jobs->store, &rows, &count, &error))
         notify_each(rows, count, listener, context);
     else
-        log_warning("changes of the jobs in line were not announced: %s", error.message);
+        log_warning("cannot announce that places in line have changed: %s", error.message);
 }

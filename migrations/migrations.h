@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbered .sql files of a folder for each engine (main) and of its scrapes/, embedded at build
- * by cmake/embed.cmake. */
+/* The numbered .sql files in each engine's folder (main) and in its subfolder scrapes/, which
+ * cmake/embed.cmake embeds into the program. */
 #pragma once
 
 struct migration {
@@ -8,7 +8,7 @@ struct migration {
     const char *sql;
 };
 
-/* Ordered; entry i brings a database from version i to version i + 1. */
+/* In order: entry i brings a database from version i to version i + 1. */
 struct migration_set {
     const struct migration *rows;
     int count;

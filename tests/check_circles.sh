@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check_circles.sh [FOLDER...]: fails when units include one another in a circle, and prints each circle on a line.
-# A unit is a .c with its .h; it depends on every unit whose header one of the two includes. Default: server and store.
+# check_circles.sh [FOLDER...]: fails if units include one another in a cycle, and prints each cycle on a line.
+# A unit is a .c file with its .h file; it depends on every unit whose header one of the two includes. The default folders are
+# server and store.
 cd "$(dirname "$0")/.." || exit 1
 [ $# -gt 0 ] || set -- server store
 
-# Tarjan's algorithm: lowest[unit] is the earliest visit that the unit can reach.
+# Tarjan's algorithm: lowest[unit] is the number of the first-visited unit that the unit can reach.
 grep -roE '^#include "[a-z_/0-9]+\.h"' "$@" --include='*.[ch]' | awk '
 function visit(unit, count, i, other, line, size)
 {
@@ -29,7 +30,7 @@ function visit(unit, count, i, other, line, size)
         size++
     } while (other != unit)
     if (size > 1) {
-        print size " units in a circle:" line
+        print size " units in a cycle:" line
         circles++
     }
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when the release build lacks a protection against memory errors that its compiler offers, or when the running
-# server lacks a restriction that it puts on itself. Builds the program with the release preset first.
+# Fails if the release build lacks a protection against memory errors that its compiler offers, or if the running server has not
+# restricted itself: it must not be able to gain privileges, nor be dumped. First builds the program with the release preset.
 cd "$(dirname "$0")/.." || exit 1
 program=build/release/bin/opsbrain
 bad=0
@@ -26,8 +26,8 @@ has 'a stack that cannot be executed' 'GNU_STACK .* RW ' "$headers"
 has 'calls checked by FORTIFY' '__[a-z]+_chk@' "$(readelf --wide --dyn-syms "$program")"
 has 'stack protectors' '__stack_chk_fail@' "$(readelf --wide --dyn-syms "$program")"
 
-# The program records with which flags each of its files was compiled. Of those in `flags`, no file may lack one that the
-# compiler supports.
+# The program's debug information has the flags with which each file was compiled. Each file must have been compiled with
+# every flag in `flags` that the compiler supports.
 producers=$(readelf --debug-dump=info "$program" 2>/dev/null | sed -n 's/.*DW_AT_producer.*: \(GNU C\|clang\)/\1/p' | sort -u)
 flags=(-fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero)
 case $(uname -m) in
@@ -37,11 +37,11 @@ esac
 [ -n "$producers" ] || wrong "$program does not say how it was compiled"
 for flag in "${flags[@]}"; do
     echo 'int main(void) { return 0; }' | cc -Werror "$flag" -x c - -o /dev/null 2>/dev/null || continue
-    ! grep -qvF -- "$flag" <<<"$producers" || wrong "$program is compiled without $flag in places"
+    ! grep -qvF -- "$flag" <<<"$producers" || wrong "some files of $program are compiled without $flag"
 done
-grep -q -- '-D_FORTIFY_SOURCE=[23]' build/release/build.ninja || wrong 'the release preset has no FORTIFY'
+grep -q -- '-D_FORTIFY_SOURCE=[23]' build/release/build.ninja || wrong 'the release preset does not set _FORTIFY_SOURCE'
 
-# The running server, as a user other than root.
+# Starts the server as a user other than root.
 folder=$(mktemp -d)
 trap 'kill $server 2>/dev/null; wait; rm -rf "$folder"' EXIT
 cp "$program" "$folder/opsbrain" && chmod 755 "$folder"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if apt would install more than PACKAGES_MAX packages for the Dockerfile's list of runtime packages, besides those of
+# Fails if apt would install more than PACKAGES_MAX packages for the Dockerfile's list of runtime packages, not counting those in
 # the base image. It is skipped where apt does not know Debian 12's packages.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly PACKAGES_MAX=40
-# Of the list's dependencies, those that debian:12-slim has.
+# The list's dependencies that debian:12-slim already has.
 readonly BASE='debconf gcc-12-base libc6 libcom-err2 libdb5.3 libffi8 libgcc-s1 libgmp10 libgnutls30 libhogweed6 libidn2-0
 libmd0 libnettle8 libp11-kit0 libtasn1-6 libunistring2 libzstd1 zlib1g'
 
@@ -20,7 +20,7 @@ esac
 added=$(echo "$installed" | grep -vxF "$(echo "$BASE" | tr ' ' '\n')")
 count=$(echo "$added" | wc -l)
 [ "$count" -le $PACKAGES_MAX ] || {
-    echo "the image would contain $count packages besides its base, more than $PACKAGES_MAX: $(echo "$added" | tr "\n" " ")"
+    echo "the image would add $count packages to its base, more than $PACKAGES_MAX: $(echo "$added" | tr "\n" " ")"
     exit 1
 }
-echo "$count packages besides the base"
+echo "$count packages in addition to the base"

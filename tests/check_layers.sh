@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a file of the program includes a header, of opsbrain or of a third-party library other than Jansson, that its
-# folder's row in cmake/rooms.txt does not allow; when a folder of the program has no row; when a folder, also one of tests/,
-# has more than 60 .c and .h files; when libraries depend on one another in a circle; when a room other than store/ contains
-# SQL; and when one of the rules at the end of this script is broken.
+# Fails if
+# - a file of the program includes a header that its folder's row in cmake/rooms.txt does not allow (a header of opsbrain, or of a
+#   third-party library other than Jansson),
+# - a folder of the program has no row in cmake/rooms.txt,
+# - a folder of the program or of tests/ has more than 60 .c and .h files,
+# - libraries depend on one another in a cycle,
+# - a room (a top-level folder of the program) other than store/ contains SQL,
+# - one of the rules at the end of this script is broken.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly FILES_MAX=60
@@ -57,11 +61,10 @@ wrong_includes() {
 
 full_folders() {
     { files && find tests -name '*.[ch]'; } | sed 's/\/[^/]*$//' | sort | uniq -c |
-        awk -v most=$FILES_MAX '$1 > most { print $2 " has " $1 " files: at most " most }'
+        awk -v most=$FILES_MAX '$1 > most { print $2 " has " $1 " files; the maximum is " most }'
 }
 
-# Passes the libraries of the table to tsort in pairs, of which the first links to the second; tsort names the libraries
-# that are in a circle.
+# For each library in the table that links to another, passes the pair to tsort, which names the libraries that form a cycle.
 circles() {
     awk -F '|' '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }
@@ -88,7 +91,7 @@ sql_elsewhere() {
     grep -nE '"(SELECT|INSERT INTO|UPDATE [a-z_]+ SET|DELETE FROM)\b' $(files | grep -v '^store/')
 }
 
-# Adds to each line what the rule is.
+# Appends the rule to each line.
 explain() {
     sed "s|\$|: $1|"
 }
@@ -103,7 +106,7 @@ bad=$(
     # Only fleet/cloud/ may call the metadata service, which returns the machine's credentials.
     # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/' |
-        explain 'only fleet/cloud/ may call the metadata service: call it through there'
+        explain 'only fleet/cloud/ may call the metadata service: use its functions'
     # Only an engine's own files include the headers of its library.
     grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite' |
         explain 'only store/engine/sqlite* may include sqlite3.h: use sql.h'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are not
-# changed once they are published: databases have applied them. The fonts in analysis/charts/font/ are by others, and have
-# their licence beside them.
+# Fails if a source file does not begin with its licence; `tests/check_licence.sh --write` adds it. Migrations (.sql) are not
+# checked, since published ones must not change: databases have applied them. Nor are the fonts in analysis/charts/font/: others
+# made them, and their licence is in the same folder.
 cd "$(dirname "$0")/.." || exit 1
 readonly LICENCE='SPDX-License-Identifier: Apache-2.0'
 
@@ -17,7 +17,7 @@ lacking() {
         END { report() }'
 }
 
-# add LINE FILE: as the first line, or the second if the first names the interpreter.
+# add LINE FILE: inserts LINE as the first line, or as the second if the first names the interpreter.
 add() {
     if [ "$(head -c 2 "$2")" = '#!' ]; then
         sed -i "1a $1" "$2"
@@ -27,7 +27,7 @@ add() {
 }
 
 bad=0
-# check LINE PATTERN...
+# check LINE PATTERN...: reports the files that lack LINE or, with --write, adds it.
 check() {
     local file
     while read -r file; do

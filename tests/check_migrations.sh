@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if a migration of one engine is missing for the other. (What they make is compared by test_postgres_schema.)
+# Fails if one engine has a migration that the other lacks. (test_postgres_schema compares the schemas that they make.)
 cd "$(dirname "$0")/../migrations" || exit 1
 
 names() {
@@ -11,5 +11,5 @@ names sqlite >"${TMPDIR:-/tmp}/migrations.$$"
 names postgres | diff "${TMPDIR:-/tmp}/migrations.$$" - >&2
 bad=$?
 rm -f "${TMPDIR:-/tmp}/migrations.$$"
-[ $bad = 0 ] || echo 'migrations/sqlite and migrations/postgres need files of the same names'
+[ $bad = 0 ] || echo 'migrations/sqlite and migrations/postgres must have files with the same names'
 exit $bad

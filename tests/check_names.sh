@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails where an exported function's name does not begin with that of its file, where headers of two rooms define a type of
-# the same name, and where two files have the same name. A function's name may begin, in the singular or the plural, with
-# the name of its header (sweeps.h: sweep_...), of the .c file that defines it (sweep_create.c: sweep_create_...), with the
-# common beginning of both (audit_parts.h, audit_load.c: audit_...), with the name of its folder inside a room (bench/plan:
-# plan_...), or with that of a type that the header defines (struct generator of random.h: generator_next).
+# Fails if an exported function's name does not begin with that of its file, if headers of two rooms (top-level folders) define a
+# type with the same name, or if two files have the same name. In the singular or the plural, a function's name can begin with
+# - the name of its header (sweeps.h: sweep_...) or of the .c file that defines it (sweep_create.c: sweep_create_...),
+# - the common beginning of both (audit_parts.h, audit_load.c: audit_...),
+# - the name of its folder inside a room (bench/plan: plan_...),
+# - the name of a type that the header defines (struct generator in random.h: generator_next).
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'
@@ -40,7 +41,7 @@ bad=$(
             for (i = 1; i <= n && i <= m && singular(x[i]) == singular(y[i]); i++) out = out (i > 1 ? "_" : "") x[i]
             return out
         }
-        # The name in a declaration or a definition at the left margin; "" for anything else.
+        # Returns the name that a line declares or defines at the left margin; "" for any other line.
         function declared(line) {
             sub(/^CHECKED /, "", line)
             if (line !~ /^[a-z][A-Za-z0-9_ *]*[ *][a-z_][a-z0-9_]*\(/ || line ~ /^(static|typedef|return|else|if)/) return ""

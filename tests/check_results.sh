@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a function that can fail with a `struct error *` is declared without CHECKED (base/core/error.h), so that the
-# compiler would let a caller ignore its result. Checks each prototype in headers, each static function in .c files, and in
-# both each pointer to such a function: a member, a parameter or a variable. `--write` adds the missing CHECKED.
+# Fails if a function that reports its failure in a `struct error *` is declared without CHECKED (base/core/error.h), since the
+# compiler would then let a caller ignore its result. Checks each prototype in headers, each static function in .c files and, in
+# both kinds of files, each pointer to such a function (a member, a parameter or a variable). `--write` adds the missing CHECKED.
 cd "$(dirname "$0")/.." || exit 1
 
 readonly ROOMS='base store jobs bench fleet analysis handlers web client server'

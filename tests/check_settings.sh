@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if the table of settings in docs/operations.md differs from that of the latest build;
+# Fails if the table of settings in docs/operations.md differs from the one that the latest build prints;
 # `tests/check_settings.sh --write` corrects it.
 cd "$(dirname "$0")/.." || exit 1
 document=docs/operations.md
@@ -24,7 +24,7 @@ if [ "${1-}" = --write ]; then
     with_table >build/operations.md && cp build/operations.md "$document"
 else
     with_table | diff "$document" - || {
-        echo "$document has other settings than the program: tests/check_settings.sh --write"
+        echo "the settings in $document differ from the program's; to correct them: tests/check_settings.sh --write"
         exit 1
     }
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails on SQL that PostgreSQL does not understand, or not as SQLite does, outside the files of the two engines: every other
-# statement is the same for both.
+# Fails if SQL outside the files of the two engines is not understood by PostgreSQL, or means something else there than in SQLite:
+# both engines run the same statements.
 cd "$(dirname "$0")/.." || exit 1
 
 # Parts of statements that only SQLite has, or that mean something else in PostgreSQL.
@@ -10,7 +10,7 @@ sqlite_(schema|master|sequence)|last_insert|\\b(datetime|strftime|julianday|unix
 json|json_[a-z_]+|group_concat|total|changes)\\(|\\bGLOB\\b|\\bMATCH\\b|\\b[xX]'|\\bIS NOT \\?|\\bIS \\?|\\bLIMIT -1|INDEXED BY|COLLATE|\
 \\b(max|min)\\([^()]*(\\([^()]*\\)[^()]*)*,|BEGIN (IMMEDIATE|EXCLUSIVE|DEFERRED)"
 
-# Prints the literals of the other files of store/, joined if one text consists of several: "FILE:LINE: TEXT".
+# Prints the string literals in the other files of store/; adjacent literals are joined: "FILE:LINE: TEXT".
 texts() {
     find store -name '*.[ch]' ! -path 'store/engine/sqlite*' ! -path 'store/engine/postgres*' -exec awk '
         {
@@ -28,8 +28,8 @@ texts() {
         END { if (text != "") print FILENAME ":" at ": " text }' {} \;
 }
 
-# Prints subqueries in FROM that have no alias; PostgreSQL requires one up to version 15. First, all parentheses but
-# those of subqueries are removed, with what they contain.
+# Prints subqueries in FROM that have no alias; PostgreSQL requires one up to version 15. First removes all parentheses, with what
+# they contain, except those of subqueries.
 without_alias() {
     texts | sed -E ':again; s/\((([^S()]|S[^E()])[^()]*|)\)//g; t again' |
         grep -E '\b(FROM|JOIN) \(SELECT [^()]*\) *($|\)|,|\b(WHERE|ORDER|GROUP|LIMIT|JOIN|LEFT|ON)\b)'
@@ -38,6 +38,6 @@ without_alias() {
 bad=$(texts | grep -E "$DIALECT"; without_alias)
 [ -z "$bad" ] || {
     echo "$bad"
-    echo "only one engine understands this SQL: write it so that every engine understands it, or give struct sql_engine a function"
+    echo "only one engine understands this SQL: write it so that every engine understands it, or add a function to struct sql_engine"
     exit 1
 }

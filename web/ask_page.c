@@ -13,7 +13,7 @@
 #include "web/page_cell.h"
 #include "web/param_form.h"
 
-#define LISTED 10 /* open questions that the overview lists at most */
+#define LISTED 10 /* the overview lists at most this many open questions */
 
 /* A question with its JSON parsed. */
 struct parsed_question {
@@ -39,9 +39,10 @@ static CHECKED bool asked_find(const struct page_request *request, struct parsed
         out->answer = answer_json_stored(out->row.answer);
     if (strcmp(out->row.principal, request->principal.name) == 0)
         return true;
-    return error_set(error, ERROR_FORBIDDEN,
-                     "a call by %s asks this: only %s may answer, and you are signed in as %s",
-                     out->row.principal, out->row.principal, request->principal.name);
+    return error_set(
+        error, ERROR_FORBIDDEN,
+        "a call by %s asks this question: only %s can answer it, and you are signed in as %s",
+        out->row.principal, out->row.principal, request->principal.name);
 }
 
 static bool is_open(const struct parsed_question *asked)
@@ -83,7 +84,7 @@ static void write_message(const struct parsed_question *asked, struct html *html
 static void write_asker(const struct parsed_question *asked, struct html *html)
 {
     html_open(html, "p", { "class", "soft" });
-    html_textf(html, "Asked by your call of %s", asked->row.tool);
+    html_textf(html, "Asked by your call to %s", asked->row.tool);
     if (asked->row.client[0] != '\0') {
         html_text(html, " from ");
         html_name(html, asked->row.client);
@@ -150,8 +151,8 @@ static void write_choices(const char *name, const json_t *choices, const char *v
     html_close(html, "select");
 }
 
-/* `sent` NULL: no form was sent yet or, if `is_form_sent`, the field was left empty or, if it is a
- * box, not ticked. */
+/* `sent` is NULL if no form has been sent yet. If `is_form_sent`, NULL means that the field was
+ * left empty or, if it is a checkbox, not ticked. */
 static void write_input(const char *name, const json_t *property, const char *sent,
                         bool is_form_sent, struct html *html)
 {
@@ -186,8 +187,8 @@ static void write_member(const struct page_request *request, const char *propert
     html_close(html, "label");
 }
 
-/* A yes-or-no question needs no box to tick: the button's label, which is returned, says what is
- * agreed to. */
+/* A yes-or-no question needs no checkbox: the button's label says what the user agrees to. Returns
+ * this label. */
 static const char *write_yes(const struct parsed_question *asked, struct html *html)
 {
     void *only = json_object_iter(json_iterable(properties_of(asked)));
@@ -265,8 +266,8 @@ bool ask_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- The answer ---- */
 
-/* The value of a property's input; NULL: nothing was filled in. Text in place of a number stays
- * text, which elicitation_check refuses. */
+/* The value of a property's input; NULL: nothing was filled in. Text in place of a number
+ * becomes a string, which elicitation_check refuses. */
 static json_t *read_member(const struct page_request *request, const char *property_name,
                            const json_t *property)
 {
@@ -330,7 +331,7 @@ static CHECKED bool accept_answer(const struct page_request *request, struct par
     return true;
 }
 
-/* A refused answer is recorded, too, without the form's contents. */
+/* An answer that is refused is recorded, too, but without the form's contents. */
 bool ask_page_submit(const struct page_request *request, struct page_answer *answer,
                      struct error *error)
 {
@@ -369,7 +370,7 @@ bool ask_page_list(const struct page_request *request, size_t *found, struct htm
         return false;
     *found += count;
     if (count > 0) {
-        html_element(html, "h2", "Waits for your answer");
+        html_element(html, "h2", "Waiting for your answer");
         html_open(html, "ul");
         for (size_t i = 0; i < count; i++)
             write_link(&rows[i], html);

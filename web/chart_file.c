@@ -57,7 +57,8 @@ static const struct file_format {
     { ".json", "application/json", write_json },
 };
 
-/* The format that the path's ending names: web/pages.c has no other endings for charts. */
+/* Returns the format for the path's extension. Every path of a chart in web/pages.c has one of
+ * these extensions. */
 static const struct file_format *format_of(const struct page_request *request)
 {
     const char *end = strrchr(request->path, '.');
@@ -84,7 +85,7 @@ static void add_number(const struct page_request *request, const char *name, jso
 {
     const char *value = page_query(request, name);
 
-    /* Text that is not a number stays text, which run_chart's check of its options refuses. */
+    /* A value that is not a number is passed on as a string, which run_chart refuses. */
     if (value != NULL)
         json_object_set_new(options, name, param_form_number(value, false));
 }
@@ -97,7 +98,7 @@ static void add_list(const struct page_request *request, const char *name, json_
         json_object_set_new(options, name, list);
 }
 
-/* Adds a list of numbers: "0.7,1.4". */
+/* Adds a list of numbers such as "0.7,1.4". */
 static void add_numbers(const struct page_request *request, const char *name, json_t *options)
 {
     json_auto_t *list = report_page_names(page_query(request, name));
@@ -111,7 +112,7 @@ static void add_numbers(const struct page_request *request, const char *name, js
     json_decref(numbers);
 }
 
-/* `plot`: "" for run_chart's default, the heat map. Takes over the arguments. */
+/* If `plot` is "", draws run_chart's default, the heat map. Takes ownership of `arguments`. */
 static CHECKED bool answer_file_take(const struct page_request *request, const char *plot,
                                      json_t *arguments, struct page_answer *answer,
                                      struct error *error)

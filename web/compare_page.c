@@ -11,7 +11,8 @@
 #include "web/page_list.h"
 #include "web/report_page.h"
 
-/* Bytes of a page up to which the comparison's chart and cells are written. */
+/* The comparison's chart and cells are written only as far as they fit before the page has this
+ * many bytes. */
 #define COMPARISON_BYTES_MAX 110000
 
 /* ---- The request ---- */
@@ -25,7 +26,7 @@ static void set_list(const struct page_request *request, const char *query, cons
         json_object_set_new(arguments, name, list);
 }
 
-/* run_compare's arguments. New reference. */
+/* Returns the arguments for run_compare. New reference. */
 static json_t *arguments_of(const struct page_request *request)
 {
     json_t *arguments = json_object();
@@ -99,11 +100,12 @@ static void write_form(const struct page_request *request, struct html *html)
     write_field(request, "a", "Baseline",
                 "A run, an import or a sweep. For an A/B sweep, leave the candidate empty.", html);
     write_field(request, "b", "Candidate",
-                "What the baseline is compared with; several with commas.", html);
+                "What to compare the baseline with. Separate several ids with commas.", html);
     write_metrics(request, html);
-    write_field(request, "factors", "Meant to differ", "Facts such as hardware, with commas.",
+    write_field(request, "factors", "Meant to differ",
+                "Facts such as hardware, separated by commas.", html);
+    write_field(request, "accept_unknown", "Allowed to be unknown", "Facts, separated by commas.",
                 html);
-    write_field(request, "accept_unknown", "May be unknown", "Facts, with commas.", html);
     html_open(html, "p");
     html_element(html, "button", "Compare");
     html_close(html, "p");
@@ -130,8 +132,8 @@ static void write_files(const struct page_request *request, struct html *html)
     report_page_write_files("/compare/forest", text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* Appends, as "a,b", the facts that prevent the comparison: those that differ or, if `unknown`,
- * those that are not known of both runs. */
+/* Appends the names of the facts that prevent the comparison, separated by commas: those that
+ * differ or, if `unknown`, those that are unknown for at least one of the two runs. */
 static void add_refused(const struct comparison *comparison, bool unknown, struct text *out)
 {
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -142,7 +144,7 @@ static void add_refused(const struct comparison *comparison, bool unknown, struc
     }
 }
 
-/* A link that allows the differences that were refused. */
+/* Writes a link to the same comparison, but with the refused differences allowed. */
 static void write_override(const struct page_request *request, const struct comparison *comparison,
                            struct html *html)
 {
@@ -166,8 +168,8 @@ static void write_override(const struct page_request *request, const struct comp
     page_url_add(&url, "accept_unknown", page_text(&accepted));
     page_url_add(&url, "keep_wrong", page_query(request, "keep_wrong"));
     html_open(html, "p", { "class", "note" });
-    html_text(html, "If these differences are what is to be compared, or do not matter: ");
-    html_element(html, "a", "compare all the same", { "href", text_string(&url) });
+    html_text(html, "If these differences are what you want to compare, or do not matter: ");
+    html_element(html, "a", "compare anyway", { "href", text_string(&url) });
     html_text(html, ".");
     html_close(html, "p");
 }
@@ -243,7 +245,7 @@ bool compare_page_file(const struct page_request *request, struct page_answer *a
 
     if (page_query(request, "a") == NULL)
         return error_set(error, ERROR_INVALID,
-                         "give what to compare as \"a\" and \"b\": run_..., imp_... or swp_...");
+                         "give the ids to compare as \"a\" and \"b\": run_..., imp_... or swp_...");
     if (!compare(request, &report, error))
         return false;
     report_page_save(&report, "comparison", answer);

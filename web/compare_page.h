@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page /compare?a=&b=, and the same comparison as files. The page and the files also take
- * run_compare's metric, factors, accept_unknown and keep_wrong. */
+/* The page /compare?a=&b=, and the same comparison as files. All of them also accept run_compare's
+ * parameters metric, factors, accept_unknown and keep_wrong. */
 #pragma once
 
 #include "web/page.h"

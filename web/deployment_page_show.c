@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is under /deployments/{name}. */
+/* The page of one deployment, the same data as JSON, and the form that sets how often the
+ * deployment's metrics are scraped. */
 
 #include "base/json/json.h"
 #include "web/deployment_pages.h"
@@ -37,10 +38,10 @@ static const struct page_column facts[] = {
     { "Requests running", "load.requests_running", PAGE_TEXT },
     { "Requests waiting", "load.requests_waiting", PAGE_TEXT },
     { "KV cache in use", "load.kv_cache_use", .write = write_cache },
-    { "Measured now by", "lease.purpose", PAGE_ID },
-    { "Waiting in line", "lease.waiting", PAGE_TEXT },
+    { "Being measured by", "lease.purpose", PAGE_ID },
+    { "Jobs waiting in line", "lease.waiting", PAGE_TEXT },
     { "Seconds between scrapes", "watch.interval_s", PAGE_TEXT },
-    { "Last scrape failed", "watch.last_error", PAGE_FOREIGN },
+    { "Last scrape error", "watch.last_error", PAGE_FOREIGN },
     { 0 },
 };
 
@@ -128,7 +129,7 @@ static CHECKED bool write_changes(const struct page_request *request, const char
         return false;
     html_element(html, "h2", "Revisions and other changes");
     page_list_write(request, "The newest changes", changes, json_object_get(listed, "rows"),
-                    "Nothing is recorded.", html);
+                    "No changes are recorded.", html);
     return true;
 }
 
@@ -159,7 +160,7 @@ bool deployment_page_show(const struct page_request *request, struct page_answer
     return true;
 }
 
-/* The page of a deployment whose name ends in .json. */
+/* Shows the page of the deployment whose name is "{name}.json". */
 static CHECKED bool show_by_whole_name(const struct page_request *request,
                                        struct page_answer *answer, struct error *error)
 {

@@ -32,7 +32,7 @@ bool deployment_page_list(const struct page_request *request, struct page_answer
         html_close(&html, "p");
     }
     page_list_write(request, "Model servers", columns, json_object_get(listed, "deployments"),
-                    "No model server is registered.", &html);
+                    "No model servers are registered.", &html);
     page_list_navigation(request, listed, &html);
     html_finish(&html);
     return true;

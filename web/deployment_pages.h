@@ -6,13 +6,14 @@
 
 CHECKED bool deployment_page_list(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* GET /deployments/{name}: asks the model server how it is. */
+/* GET /deployments/{name}: queries the model server for its state and load. */
 CHECKED bool deployment_page_show(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
 /* GET /deployments/{name}.json: deployment_show's answer or, if there is no such deployment, the
- * page of the one named "{name}.json". */
+ * page of the deployment named "{name}.json". */
 CHECKED bool deployment_page_json(const struct page_request *request, struct page_answer *answer,
                                   struct error *error);
-/* POST /deployments/{name}/watch: sets how often its metrics are scraped; 0: never. */
+/* POST /deployments/{name}/watch: sets how often the deployment's metrics are scraped (interval_s;
+ * 0: never). */
 CHECKED bool deployment_page_watch(const struct page_request *request, struct page_answer *answer,
                                    struct error *error);

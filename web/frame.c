@@ -45,7 +45,8 @@ static void write_head(const struct page_answer *answer, struct html *html)
     html_close(html, "head");
 }
 
-/* "/runs" is current on "/runs/run_1", "/" only on itself. */
+/* Returns the value of aria-current for a link: "/runs" is also current on "/runs/run_1", but "/"
+ * only on "/". */
 static const char *current(const char *path, const char *link)
 {
     size_t length = strlen(link);
@@ -103,7 +104,7 @@ void frame_write(const struct page_request *request, const struct page_answer *a
     html_open(&html, "html", { "lang", "en" });
     write_head(answer, &html);
     html_open(&html, "body");
-    html_element(&html, "a", "Skip to the content", { "class", "skip" }, { "href", "#main" });
+    html_element(&html, "a", "Skip to content", { "class", "skip" }, { "href", "#main" });
     write_top(request, answer, &html);
     html_open(&html, "main", { "id", "main" }, { "data-follows", follows });
     html_add_trusted_markup(&html, text_string(&answer->body), answer->body.length);

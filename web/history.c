@@ -81,7 +81,7 @@ static void write_file_links(const char *deployment, const char *minutes, struct
 }
 
 static const struct page_column columns[] = {
-    { "Figure", "metric", PAGE_FOREIGN }, { "Function per step", "function", PAGE_TEXT },
+    { "Figure", "metric", PAGE_FOREIGN }, { "Function for each step", "function", PAGE_TEXT },
     { "Unit", "unit", PAGE_TEXT },        { "Latest", "latest", PAGE_NUMBER },
     { "Low", "low", PAGE_NUMBER },        { "Mean", "mean", PAGE_NUMBER },
     { "High", "high", PAGE_NUMBER },      { 0 },
@@ -112,7 +112,7 @@ bool history_write(const struct page_request *request, struct page_answer *answe
     html_element(&html, "h2", "Figures");
     page_list_write(request, "All figures of this period", columns,
                     json_object_get(read, "figures"),
-                    json_get_text(read, "note", "Nothing is stored for this period."), &html);
+                    json_get_text(read, "note", "No metrics are stored for this period."), &html);
     html_finish(&html);
     return true;
 }

@@ -29,8 +29,8 @@ static void write_form(const struct page_request *request, struct html *html)
     html_open(html, "label");
     html_text(html, "File");
     html_element(html, "span",
-                 "Results of vLLM, SGLang, GuideLLM, AIPerf, llama-bench and others, or a CSV; 64 "
-                 "MiB at most. Choose a file, or drop it here.",
+                 "Results from vLLM, SGLang, GuideLLM, AIPerf, llama-bench and others, or a CSV "
+                 "file; at most 64 MiB. Choose a file, or drop it here.",
                  { "class", "hint" });
     html_open(html, "input", { "type", "file" }, { "name", "file" }, { "required", "" });
     html_close(html, "label");
@@ -70,7 +70,7 @@ static CHECKED bool write_page(const struct page_request *request, const char *w
     if (page_may(request, ROLE_OPERATOR))
         write_form(request, &html);
     html_element(&html, "h2", "Imported");
-    page_list_write(request, "Imported files, the newest first", columns, imported,
+    page_list_write(request, "Imported files, newest first", columns, imported,
                     "No imported files on this page.", &html);
     page_list_navigation(request, listed, &html);
     html_finish(&html);
@@ -90,7 +90,7 @@ static const struct page_column facts[] = {
     { "File", "run.source.file", PAGE_FOREIGN },
     { "Format", "run.source.format", PAGE_TEXT },
     { "Cells", "run.cells_total", PAGE_NUMBER },
-    { "Input lengths in", "import.input_unit", PAGE_TEXT },
+    { "Unit of input lengths", "import.input_unit", PAGE_TEXT },
     { "Notes", "import.notes", PAGE_FOREIGN },
     { 0 },
 };
@@ -147,8 +147,8 @@ static void write_imported(const struct page_request *request, const json_t *imp
     html_element(&html, "a", "Open the report", { "class", "button" },
                  { "href", text_string(&url) });
     html_close(&html, "p");
-    write_list("What was assumed, and what was not read", json_object_get(import, "remarks"),
-               &html);
+    write_list("Remarks from the import: what was assumed, and what was not read",
+               json_object_get(import, "remarks"), &html);
     write_list("Also imported as", json_object_get(import, "other_names"), &html);
     write_facts(import, &html);
     html_finish(&html);

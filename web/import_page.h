@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /imports: lists what was imported, imports a file of results, and shows what was read from the
+/* /imports: lists the imported files, imports a file of results, and shows what was read from the
  * file and what was not. */
 #pragma once
 

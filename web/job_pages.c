@@ -34,8 +34,9 @@ static void write_reason(const json_t *job, struct html *html)
     html_name(html, json_get_text(outcome, "error", json_get_text(outcome, "reason", "")));
 }
 
-/* Writes what the job is doing now or, after its end, the error or reason in its outcome, if there
- * is one. The rows of job_list have no outcome: that of a failed job is read with job_show. */
+/* Writes what the job is doing now or, after it has ended, the error or reason from its outcome, if
+ * there is one. Rows from job_list have no outcome, so a failed job's outcome is read with
+ * job_show. */
 static void write_message(const struct page_request *request, const json_t *job, struct html *html)
 {
     const char *message = json_get_text(job, "message", "");
@@ -107,7 +108,7 @@ bool job_page_list(const struct page_request *request, struct page_answer *answe
     text_add(&answer->follows, "*");
     html_element(&html, "h1", "Jobs");
     page_list_filter(request, "job_list", filters, &html);
-    job_page_table(request, "Jobs, the newest first", json_object_get(listed, "jobs"),
+    job_page_table(request, "Jobs, newest first", json_object_get(listed, "jobs"),
                    "No matching jobs.", &html);
     page_list_navigation(request, listed, &html);
     html_finish(&html);

@@ -9,9 +9,9 @@ static void write_turn(const struct page_request *request, const json_t *lease, 
 {
     (void)request;
     if (json_get_boolean(lease, "held", false))
-        html_text(html, "measures now");
+        html_text(html, "measuring now");
     else
-        html_textf(html, "waits, number %lld", (long long)json_get_integer(lease, "place", 0));
+        html_textf(html, "number %lld in line", (long long)json_get_integer(lease, "place", 0));
 }
 
 static const struct page_column columns[] = {
@@ -36,10 +36,11 @@ bool leases_write(const struct page_request *request, struct page_answer *answer
     text_add(&answer->title, "Leases");
     text_add(&answer->follows, "*");
     html_element(&html, "h1", "Leases");
-    html_element(&html, "p", "One sweep at a time measures on an endpoint; the others wait.",
+    html_element(&html, "p",
+                 "Only one sweep at a time can measure at an endpoint; the others wait.",
                  { "class", "soft" });
     page_list_write(request, "Endpoints, their holders and queues", columns,
-                    json_object_get(listed, "leases"), "No endpoint is in use.", &html);
+                    json_object_get(listed, "leases"), "No endpoints are in use.", &html);
     unlisted = json_get_integer(listed, "unlisted", 0);
     if (unlisted > 0) {
         html_open(&html, "p");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /leases: who measures on which endpoint, and who waits. */
+/* /leases: who is measuring at which endpoint, and who is waiting. */
 #pragma once
 
 #include "web/page.h"

@@ -11,7 +11,7 @@
 #include "web/plan_page.h"
 
 #define TILES_MAX 12
-#define RECENT_MINUTES 5 /* the load that is shown: the newest figures of this period */
+#define RECENT_MINUTES 5 /* a deployment's load: the newest figures from this period */
 
 /* ---- Deployments ---- */
 
@@ -48,7 +48,7 @@ static void write_figure(const json_t *figure, const char *words, bool is_share,
     html_close(html, "li");
 }
 
-/* Writes the load from stored metrics: opening the overview calls no model server. */
+/* Writes the load from stored metrics: opening the overview queries no model server. */
 static void write_load(const struct page_request *request, const char *name, struct html *html)
 {
     json_auto_t *history = NULL;
@@ -103,7 +103,7 @@ static void write_tiles(const struct page_request *request, const json_t *deploy
 
 static void write_first_steps(const struct page_request *request, struct html *html)
 {
-    html_element(html, "p", "No model server is registered.", { "class", "soft" });
+    html_element(html, "p", "No model servers are registered.", { "class", "soft" });
     if (!page_may(request, ROLE_OPERATOR))
         return;
     html_open(html, "p");
@@ -135,9 +135,9 @@ static CHECKED bool write_jobs(const struct page_request *request, const char *s
     return true;
 }
 
-/* Writes the questions that wait for the user's answer, the plans that have not begun, the jobs
- * that run or wait, and, of the jobs created in the last 24 hours, those that failed: at most 10
- * jobs of each state. */
+/* Writes the questions that wait for the user's answer, the plans that have not begun, the running
+ * and waiting jobs, and the failed jobs that were created in the last 24 hours: at most 10 jobs in
+ * each state. */
 static CHECKED bool write_work(const struct page_request *request, struct html *html,
                                struct error *error)
 {
@@ -146,15 +146,16 @@ static CHECKED bool write_work(const struct page_request *request, struct html *
     if (!ask_page_list(request, &found, html, error)
         || !plan_page_list(request, &found, html, error)
         || !write_jobs(request, "waiting", "Waiting for a user's answer", &found, html, error)
-        || !write_jobs(request, "failed", "Failed, of the jobs created in the last 24 hours",
-                       &found, html, error)
+        || !write_jobs(request, "failed", "Failed jobs created in the last 24 hours", &found, html,
+                       error)
         || !write_jobs(request, "running", "Running now", &found, html, error)
         || !write_jobs(request, "queued", "Waiting for their turn", &found, html, error))
         return false;
     if (found == 0)
-        html_element(html, "p",
-                     "Nothing runs or waits, and no job created in the last 24 hours has failed.",
-                     { "class", "state good" });
+        html_element(
+            html, "p",
+            "Nothing is running or waiting, and no job created in the last 24 hours has failed.",
+            { "class", "state good" });
     return true;
 }
 

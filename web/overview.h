@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET /: which model servers there are, what runs now, and what needs attention. */
+/* GET /: which model servers there are, what is running now, and what needs attention. */
 #pragma once
 
 #include "web/page.h"

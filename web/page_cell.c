@@ -142,7 +142,7 @@ static void add_words(const json_t *value, struct text *out)
         json_add(out, value);
 }
 
-/* Writes a time to the second, without T and Z. */
+/* Writes a time, to the second, as "2026-11-22 10:00:00". */
 static void write_time(const char *time, struct html *html)
 {
     char shown[20];

@@ -33,7 +33,8 @@ static void write_value(const struct page_request *request, const struct page_co
         page_cell_write(column->kind, page_cell_member(row, column->member), html);
 }
 
-/* In a narrow window a row becomes a card: the style sheet then shows the names of its values. */
+/* In a narrow window, each row becomes a card, and the style sheet shows the column's heading
+ * (data-name) next to each value. */
 static void write_row(const struct page_request *request, const struct page_column *columns,
                       const json_t *row, struct html *html)
 {

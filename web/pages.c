@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of all pages: which function answers which request, and for which role. */
+/* The table of all pages: which function answers which request, and which role it requires. */
 #include "web/ask_page.h"
 #include "web/audit_log_page.h"
 #include "web/chart_file.h"

@@ -54,7 +54,7 @@ static void write_choices(const struct param *param, const char *value, struct h
     html_close(html, "select");
 }
 
-/* The default as a user would write it: "128" for [128]. */
+/* Returns the default as a user would type it: "128" for [128]. */
 static const char *initial_of(const struct param *param, struct text *out)
 {
     for (const char *c = param->initial; c != NULL && *c != '\0'; c++)
@@ -93,7 +93,8 @@ static void write_inputs(const struct page_request *request, const struct tool *
     }
 }
 
-/* Whether one of the folded inputs has a value: values must be visible. */
+/* Whether one of the folded inputs has a value. If so, the inputs are unfolded, because users must
+ * see every value. */
 static bool has_rare_value(const struct page_request *request, const struct tool *tool,
                            const char *const *omitted)
 {
@@ -136,7 +137,7 @@ json_t *param_form_number(const char *text, bool whole)
     return json_real(number);
 }
 
-/* Reads a list of numbers: "1, 4 16". */
+/* Reads a list of numbers such as "1, 4 16". */
 static json_t *read_numbers(const char *text, bool whole)
 {
     json_t *numbers = json_array();

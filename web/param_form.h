@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A form for a tool's parameters, made from the rows that describe them. */
+/* A form for a tool's parameters, made from the table that describes them. */
 #pragma once
 
 #include "web/page.h"
 
-/* Writes the inputs, with values from the form that was sent or, if none was, from the query.
- * Inputs of rare parameters are folded, unless one of them has a value. `omitted`: the names of
- * parameters without an input; ends with NULL. */
+/* Writes the inputs. Their values come from the form that was sent or, if none was sent, from the
+ * query. Inputs of rare parameters are folded, unless one of them has a value. `omitted` names the
+ * parameters that get no input; it ends with NULL. */
 void param_form_write(const struct page_request *request, const struct tool *tool,
                       const char *const *omitted, struct html *html);
-/* Writes the same values as hidden inputs, to be sent again. */
+/* Writes the same values as hidden inputs, so that the next form sends them again. */
 void param_form_write_hidden(const struct page_request *request, const struct tool *tool,
                              const char *const *omitted, struct html *html);
-/* The arguments that a form sent. Empty ones are omitted; a value that cannot be converted stays
- * text, and the tool reports what is wrong. New reference. */
+/* Returns the arguments from the form that was sent, without empty ones. A value that cannot be
+ * converted becomes a string, and the tool then reports what is wrong. New reference. */
 json_t *param_form_read(const struct page_request *request, const struct tool *tool,
                         const char *const *omitted);
-/* Returns the number that a user wrote: as a JSON integer if `whole`, and if it has no fraction and
- * is between -9e15 and 9e15, otherwise as a JSON real. Text that is not a finite number stays text.
- * New reference. */
+/* Converts a number that a user typed: to a JSON integer if `whole` is true and the number has no
+ * fraction and is between -9e15 and 9e15, otherwise to a JSON real. Text that is not a finite
+ * number becomes a JSON string. New reference. */
 json_t *param_form_number(const char *text, bool whole);

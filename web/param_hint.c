@@ -15,8 +15,8 @@ static const struct param *find_param(const struct tool *tool, const char *name)
     return NULL;
 }
 
-/* A plain word may also be a parameter's name: only a word in backquotes or with an underscore
- * counts as a name. */
+/* Many parameters have ordinary words as names, so a word counts as a name only if it is in
+ * backquotes or contains an underscore. */
 static void write_word(const struct tool *tool, const char *word, bool is_marked, struct html *html)
 {
     bool is_name = is_marked || strchr(word, '_') != NULL;
@@ -33,7 +33,8 @@ static void write_word(const struct tool *tool, const char *word, bool is_marked
     }
 }
 
-/* Whether a character only marks a name or a list; quotation marks do so only within a list. */
+/* Whether to drop a character because it only marks a name or a list. Quotation marks are dropped
+ * only within a list. */
 static bool is_dropped(char c, bool in_list)
 {
     return c == '`' || c == '[' || c == ']' || (c == '"' && in_list);

@@ -28,11 +28,11 @@ static void write_end(const json_t *plan, struct html *html)
     if (ends_deployment(plan))
         return;
     if (end_sentence == NULL)
-        html_element(html, "p", "If opsbrain is gone, nothing ends this deployment.",
+        html_element(html, "p", "If opsbrain stops running, nothing ends this deployment.",
                      { "class", "error" });
     html_open(html, "p");
     if (json_object_get(plan, "ends_at") == NULL) {
-        html_text(html, "The deployment has no end.");
+        html_text(html, "The deployment has no end time.");
     } else {
         html_text(html, "The deployment ends at ");
         page_cell_write(PAGE_TIME, json_object_get(plan, "ends_at"), html);
@@ -176,15 +176,15 @@ static void write_button(const struct page_request *request, const json_t *plan,
         return;
     if (has_agreed(request, plan)) {
         html_element(html, "p",
-                     "You agreed. deployment_apply with this plan begins it, unless a second "
-                     "person must agree first.",
+                     "You agreed. Calling deployment_apply with this plan now begins it, unless a "
+                     "second person must agree first.",
                      { "class", "state good" });
         return;
     }
     page_form_begin(request, html, request->path);
     html_element(html, "p",
-                 "Agreeing records your own go-ahead, with your name. "
-                 "deployment_apply then begins the plan, unless a second person must agree first.");
+                 "Agreeing records your go-ahead under your name. Calling deployment_apply "
+                 "then begins the plan, unless a second person must agree first.");
     html_element(html, "button", "Agree to this plan");
     html_close(html, "form");
 }

@@ -6,10 +6,10 @@
 
 CHECKED bool plan_page_write(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
-/* POST: the user agrees, under the rules of plan_approve. */
+/* POST: records that the user agrees to the plan, under the same rules as plan_approve. */
 CHECKED bool plan_page_submit(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
 /* Writes a heading and a list of the newest valid plans that have not begun, and adds the number of
- * listed plans to *found. Without such plans, writes nothing. */
+ * listed plans to *found. If there are no such plans, writes nothing. */
 CHECKED bool plan_page_list(const struct page_request *request, size_t *found, struct html *html,
                             struct error *error);

@@ -14,7 +14,7 @@ static void write_form(const struct page_request *request, const char *why,
 
     text_add(&answer->title, "Register a deployment");
     html_element(&html, "h1", "Register a deployment");
-    html_element(&html, "p", "A model server that runs somewhere, and the name it gets here.");
+    html_element(&html, "p", "Enter the URL of a running model server, and give it a name.");
     if (why != NULL)
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
     page_form_begin(request, &html, "/register");

@@ -11,7 +11,7 @@
 #include "handlers/resource.h"
 #include "web/page_call.h"
 
-#define TABLE_BYTES_MAX 110000 /* bytes of a page up to which cells are written into it */
+#define TABLE_BYTES_MAX 110000 /* cells are written only until the page has this many bytes */
 
 bool report_page_find(const struct page_request *request, const char *id,
                       struct report_document *out, struct error *error)
@@ -31,8 +31,8 @@ bool report_page_find(const struct page_request *request, const char *id,
 
 /* ---- Charts ---- */
 
-/* `version`: changes with the contents; NULL: they no longer change. A browser reuses an image that
- * has the same URL. */
+/* A browser reuses an image that has the same URL, so `version` must change when the contents do;
+ * NULL: they no longer change. */
 static void add_picture_url(const char *base, const struct document_chart *row, const char *dark,
                             const char *version, struct text *out)
 {
@@ -52,9 +52,9 @@ static void write_file_links(const char *base, const struct document_chart *row,
     report_page_write_files(text_string(&chart), text_string(&query), REPORT_PAGE_CHART_ENDS, html);
 }
 
-/* Pages are printed in the light theme. A browser that prints does not wait until <picture> has
- * changed from its dark image to the light one, so there is a second, light image that is only
- * printed: the style sheet hides it on the screen. */
+/* Pages are printed in the light theme. When a browser prints, it does not wait until <picture> has
+ * changed from its dark image to the light one. So the page has a second image, always light, that
+ * is only for printing: the style sheet hides it on the screen. */
 static void write_picture(const char *base, const struct document_chart *row, const char *version,
                           struct html *html)
 {
@@ -77,8 +77,8 @@ static void write_picture(const char *base, const struct document_chart *row, co
     html_close(html, "figure");
 }
 
-/* The first chart is written into the page unless it is too large, so that users can move from cell
- * to cell; the others are pictures. */
+/* The first chart is written into the page as SVG, unless it is too large, so that users can move
+ * from cell to cell; the others are images. */
 static void write_chart(const struct document_part *part, const char *base,
                         const struct document_chart *row, const char *version, struct html *html)
 {

@@ -31,8 +31,8 @@ static void write_cells(const struct page_request *request, const json_t *run, s
 
 static const struct page_column columns[] = {
     { "Run", "id", PAGE_ID },
-    { "Of the sweep", "sweep", PAGE_ID },
-    { "From the file", "source.file", PAGE_FOREIGN },
+    { "Sweep", "sweep", PAGE_ID },
+    { "Imported file", "source.file", PAGE_FOREIGN },
     { "Deployment", "deployment", PAGE_DEPLOYMENT },
     { "Repetition", "repetition", PAGE_NUMBER },
     { "Cells", .write = write_cells },
@@ -53,7 +53,7 @@ bool runs_page_write(const struct page_request *request, struct page_answer *ans
     text_add(&answer->follows, "*");
     html_element(&html, "h1", "Runs");
     page_list_filter(request, "run_list", filters, &html);
-    page_list_write(request, "Runs and imports, the newest first", columns,
+    page_list_write(request, "Runs and imports, newest first", columns,
                     json_object_get(listed, "runs"),
                     "No matching runs. A sweep or an import creates runs.", &html);
     page_list_navigation(request, listed, &html);
@@ -72,7 +72,7 @@ static void write_links(const struct report_document *document, struct html *htm
 
     html_open(html, "p");
     if (!run->imported) {
-        html_text(html, "Of the sweep ");
+        html_text(html, "Part of the sweep ");
         page_cell_write(PAGE_ID, sweep, html);
         html_text(html, " on ");
         page_cell_write(PAGE_DEPLOYMENT, deployment, html);
@@ -124,8 +124,8 @@ bool run_page_write(const struct page_request *request, struct page_answer *answ
 
 /* ---- Files ---- */
 
-/* Gets run_show's answer with all cells: in pages of 200 cells, a run of 10,000 cells would be read
- * 50 times. *out: a new reference. */
+/* Gets run_show's answer with all cells at once: in pages of 200 cells, a run with 10,000 cells
+ * would have to be read 50 times. *out: a new reference. */
 static CHECKED bool show_whole(const struct page_request *request, json_t **out,
                                struct error *error)
 {

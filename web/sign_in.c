@@ -18,7 +18,7 @@ void sign_in_write(const struct page_request *request, const char *to, const cha
     html_open(&html, "label");
     html_text(&html, "API key");
     html_element(&html, "span",
-                 "It begins with obk_. An administrator makes one: opsbrain key add.",
+                 "It begins with obk_. An administrator creates keys with: opsbrain key add",
                  { "class", "hint" });
     html_open(&html, "input", { "type", "password" }, { "name", "key" }, { "required", "" },
               { "autofocus", "" }, { "autocomplete", "current-password" });

@@ -24,8 +24,8 @@ static void write_form(const struct page_request *request, const char *why,
     html_element(&html, "h1", "Plan a sweep");
     html_element(
         &html, "p",
-        "Given only a deployment, the sweep finds out where the deployment saturates. Nothing is "
-        "sent to the model server before you have seen the plan.");
+        "If you enter only a deployment, the sweep finds out where that deployment saturates. "
+        "Nothing is sent to the model server before you have seen the plan.");
     if (why != NULL)
         html_element(&html, "p", why, { "class", "error" }, { "role", "alert" });
     page_form_begin(request, &html, "/sweeps/new");
@@ -45,20 +45,20 @@ static void write_duration(const struct page_request *request, const json_t *pla
     char shown[DURATION_SHOWN_SIZE];
 
     (void)request;
+    html_text(html, "at most ");
     html_text(html, answer_duration(json_get_number(plan, "duration_s", 0), shown));
-    html_text(html, " at most");
 }
 
 static const struct page_column facts[] = {
     { "Deployment", "deployment", PAGE_DEPLOYMENT },
     { "Candidate", "candidate", PAGE_DEPLOYMENT },
-    { "Takes", .write = write_duration },
+    { "Duration", .write = write_duration },
     { "Cells", "cells", PAGE_NUMBER },
-    { "Requests at most", "requests", PAGE_NUMBER },
-    { "Input tokens at most", "input_tokens", PAGE_NUMBER },
-    { "Output tokens at most", "output_tokens", PAGE_NUMBER },
-    { "Cells beyond the context", "infeasible_cells", PAGE_NUMBER },
-    { "Assumed", "assumption", PAGE_TEXT },
+    { "Maximum requests", "requests", PAGE_NUMBER },
+    { "Maximum input tokens", "input_tokens", PAGE_NUMBER },
+    { "Maximum output tokens", "output_tokens", PAGE_NUMBER },
+    { "Cells that do not fit in the context", "infeasible_cells", PAGE_NUMBER },
+    { "Assumption", "assumption", PAGE_TEXT },
     { 0 },
 };
 
@@ -71,7 +71,7 @@ static void write_warnings(const json_t *plan, struct html *html)
         html_element(html, "p", json_string_value(warning), { "class", "warning" });
 }
 
-/* The settings of the plan, by name. */
+/* Writes the plan's settings by name. */
 static void write_settings(const json_t *plan, struct html *html)
 {
     const char *name;
@@ -88,7 +88,7 @@ static void write_settings(const json_t *plan, struct html *html)
     html_close(html, "dl");
 }
 
-/* The request's id is the idempotency key, so that two clicks start one sweep. */
+/* The request's id is the idempotency key, so that clicking twice starts only one sweep. */
 static void write_button(const struct page_request *request, const json_t *plan, struct html *html)
 {
     page_form_begin(request, html, "/sweeps/new");

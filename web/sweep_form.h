@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /sweeps/new: the form of sweep_plan, then the plan with a button that starts exactly this
+/* /sweeps/new: the form for sweep_plan, and then the plan with a button that starts exactly that
  * plan. */
 #pragma once
 

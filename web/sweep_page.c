@@ -51,7 +51,7 @@ bool sweeps_page_write(const struct page_request *request, struct page_answer *a
     text_add(&answer->follows, "*");
     html_element(&html, "h1", "Sweeps");
     page_list_filter(request, "sweep_list", filters, &html);
-    page_list_write(request, "Sweeps, the newest first", columns, json_object_get(listed, "sweeps"),
+    page_list_write(request, "Sweeps, newest first", columns, json_object_get(listed, "sweeps"),
                     "No matching sweeps.", &html);
     page_list_navigation(request, listed, &html);
     html_finish(&html);
@@ -131,8 +131,9 @@ static void write_name(const struct document_part *part, struct html *html)
     html_close(html, "h2");
 }
 
-/* Adds the path of a part's chart files. Those of the sweep itself show its first deployment, so
- * the part of the second deployment links to the files of that deployment's first run. */
+/* Adds the base path of a part's chart files. The sweep's own chart files show its first
+ * deployment, so the part about the second deployment links to the files of that deployment's first
+ * run. */
 static void add_base(const struct document *document, size_t part, struct text *out)
 {
     if (part == 0)
@@ -141,7 +142,7 @@ static void add_base(const struct document *document, size_t part, struct text *
         text_addf(out, "/runs/%s", document->parts[part].runs.runs[0].id);
 }
 
-/* `version` changes with the measured cells; NULL: the sweep is over. */
+/* `version` changes with the measured cells; NULL: the sweep has ended. */
 static void write_report(const struct document *document, const char *version, struct html *html)
 {
     if (document->comparison != NULL)

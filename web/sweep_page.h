@@ -6,10 +6,11 @@
 
 CHECKED bool sweeps_page_write(const struct page_request *request, struct page_answer *answer,
                                struct error *error);
-/* Shows the progress and what is measured so far until the sweep is over, then the report. */
+/* Until the sweep has ended, shows the progress and what has been measured so far; then, the
+ * report. */
 CHECKED bool sweep_page_write(const struct page_request *request, struct page_answer *answer,
                               struct error *error);
-/* "/sweeps/{id}.json": run_report's answer; "/sweeps/{id}.csv": every cell of its runs. */
+/* "/sweeps/{id}.json": run_report's answer; "/sweeps/{id}.csv": every cell of the sweep's runs. */
 CHECKED bool sweep_page_json(const struct page_request *request, struct page_answer *answer,
                              struct error *error);
 CHECKED bool sweep_page_csv(const struct page_request *request, struct page_answer *answer,

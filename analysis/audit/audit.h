@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The audit finds mistakes in the figures of a run, measured here or imported: by arithmetic on the
- * figures, and by the texts and warnings beside them. It applies every rule of the table in audit.c
- * for which the run has what the rule needs; some rules are only for imports. */
+/* The audit finds mistakes in the figures of a run, whether it was measured here or imported. It
+ * checks the figures by arithmetic, and reads the texts and warnings that come with them. It
+ * applies each rule in the table in audit.c if the run has what the rule needs; some rules are only
+ * for imports. */
 #pragma once
 
 #include <math.h>
@@ -18,10 +19,10 @@ const char *finding_weight_name(enum finding_weight weight); /* "caution", "wron
 struct audit_rule;
 struct audit;
 
-/* Each value says that more could be done than the one before. */
+/* In ascending order: for several runs together, a document shows the greatest of their values. */
 enum audit_use {
     RULE_NOT_APPLICABLE, /* the rule is only for imports, and the run was measured here */
-    RULE_LACKS_FIGURES,  /* something that the rule needs is missing (`needs` of its row) */
+    RULE_LACKS_FIGURES,  /* the run lacks something that the rule needs (see its `needs`) */
     RULE_APPLIED,
 };
 
@@ -40,7 +41,7 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* one for each rule, in the order of audit_rules */
-    /* The run's hardware and model, whose cells may name others; NULL: not known, not in the
+    /* The run's hardware and model; its cells can name others. NULL: not known, not in the
      * catalogue, or no catalogue was passed. */
     const struct hardware *hardware;
     const struct model *model;
@@ -51,10 +52,10 @@ void findings_finish(struct findings *findings);
 struct audit_rule {
     const char *name;  /* "actual_load" */
     const char *title; /* the mistake that it looks for, in words */
-    int mistake;       /* its number in the list of mistakes in docs/audit.md; 0: none */
+    int mistake;       /* its number in the list of mistakes in docs/audit.md; 0: it has none */
     void (*check)(struct audit *audit);
     const char *needs;                      /* what the rule needs, in words; NULL: nothing */
-    bool (*has)(const struct audit *audit); /* whether that is there; NULL: always */
+    bool (*has)(const struct audit *audit); /* whether the run has it; NULL: always */
     /* The rule applies only to imports: runs measured here report the mistake themselves, or cannot
      * have it. */
     bool of_imports;
@@ -63,22 +64,23 @@ extern const struct audit_rule audit_rules[]; /* ends with a NULL name */
 
 struct audit_input {
     const struct evidence *evidence;
-    /* Iterates over the runs in which to look for copies; the audited run may be among them. Each
-     * call puts one run into *out, which the audit finishes; it returns false after the last, or if
-     * it cannot read the next. NULL: no copies are looked for. */
+    /* Iterates over the runs among which to look for copies; they can include the audited run. Each
+     * call puts the next run into *out, and the audit then frees it with evidence_finish(). Returns
+     * false after the last run, or if the next one cannot be read. NULL: the audit does not look
+     * for copies. */
     bool (*next_other)(void *context, struct evidence *out);
     void *context;
     /* NULL: figures are not compared with what the hardware can do. */
     const struct catalog *catalog;
-    /* Each is used if the run records none of its own; "", NULL or NaN: not known. */
+    /* Each is used only if the run does not record it; "", NULL or NaN: not known. */
     const char *hardware, *model;
     double chips;
 };
 
-/* *out must be zeroed before; free it with findings_finish(). */
+/* *out must be zeroed before the call; free it with findings_finish(). */
 void audit_run(const struct audit_input *input, struct findings *out);
 
-/* Stores in `found_wrong` of each cell the name of the first rule that found the cell wrong, if one
+/* Sets each cell's `found_wrong` to the name of the first rule that found the cell wrong, if any
  * did. */
 void findings_mark(const struct findings *findings, struct evidence *evidence);
 
@@ -89,10 +91,10 @@ void finding_write_span(const struct evidence *evidence, const struct finding *f
  * "tokens or words of context". */
 const char *finding_length_unit(const struct evidence *evidence);
 size_t findings_count_applied(const struct findings *findings); /* the number of rules applied */
-/* Writes which rules were applied, and which lacked something, with what it was. Rules that are not
- * applicable are left out, in the JSON as well. */
+/* Writes which rules were applied, which could not be, and what the run lacks for those. Omits
+ * rules that are not applicable, as does findings_uses_json(). */
 void findings_write_uses(const struct findings *findings, struct text *out);
 /* {"applied": [rule], "not_applied": [{"lacks", "rules"}]}. New reference. */
 json_t *findings_uses_json(const struct findings *findings);
-/* A list of the findings. New reference. */
+/* Returns a list of the findings. New reference. */
 json_t *findings_json(const struct evidence *evidence, const struct findings *findings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule on prompts served from the prefix cache: the server reports cached tokens, the file says
- * that all requests have one prompt, or only a cache explains the times. */
+/* The rule on prompts served from the prefix cache. It reports them if the server counted cached
+ * tokens, if only a cache explains the times, or if the file says that all requests had the same
+ * prompt. */
 
 #include <string.h>
 
@@ -10,17 +11,18 @@
 
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
-/* The times show that the server read the prompt for the cell with the fewest users, and found it
- * in the cache for the next cell, only if the first took more than CACHED_TIMES times as long as
- * the next (GROWING_TIMES if the times of such first cells grow with the prompt), and more than
- * CACHED_MS longer. */
+/* For the cell with the fewest users and the one with the next higher number of users: the times
+ * show that the server read the prompt for the first cell, and found it in the cache for the
+ * second, only if the first took more than CACHED_TIMES times as long as the second, and more than
+ * CACHED_MS longer. GROWING_TIMES replaces CACHED_TIMES if the times of such first cells grow with
+ * the length of the prompt. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
 #define CACHED_MS 100
-/* tokens/s: if the first prompt was read more slowly than this, something else took the time, such
- * as a compilation */
+/* tokens/s: if the first prompt was read more slowly than this, something else, such as a
+ * compilation, took the time */
 #define PREFILL_SPEED 500
-/* with at least this many requests, a single delayed one hardly moves the median */
+/* with at least this many requests, a single delayed request hardly moves the median */
 #define REQUESTS_OF_MEDIAN 4
 #define PROMPT_SHOWN 60
 
@@ -60,8 +62,8 @@ static void check_reported(struct audit *audit)
 
 /* ---- From the times ---- */
 
-/* The time of `place` to compare with that of `other`: the median TTFT if both cells report one,
- * else the mean TTFT if both report one, else the mean time of the whole request. */
+/* Returns the time of `place` to compare with that of `other`: the median TTFT if both cells report
+ * one, else the mean TTFT if both report one, else the mean time of the whole request. */
 static double compared_ms(const struct audit_place *place, const struct audit_place *other)
 {
     const struct evidence_latency *ttft = &place->cell->latency[METRIC_TTFT];
@@ -82,9 +84,9 @@ static bool is_slower(const struct audit_place *first, const struct audit_place 
     return first_ms > factor * later_ms && first_ms > later_ms + CACHED_MS;
 }
 
-/* Whether `first` has several requests, and medians show the difference that is_slower() found:
- * those of TTFT, if both cells have them, or those of E2E. One request that a compilation delays
- * hardly moves a median. */
+/* Whether medians, too, show the difference that is_slower() found, and `first` has enough requests
+ * that a single one, delayed by a compilation, hardly moves a median. If both cells report a median
+ * TTFT, is_slower() has already compared them; otherwise compares the median E2E latencies. */
 static bool is_slower_by_median(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
@@ -95,12 +97,11 @@ static bool is_slower_by_median(const struct audit_place *first, const struct au
                       > CACHED_TIMES * later->cell->latency[METRIC_E2E].p50_ms);
 }
 
-/* Whether the time was spent on reading the prompt, and not on a compilation, which takes the same
- * time for every length. Compares `first` with the other cells of its run that have the fewest
- * users for their length, and a prompt that is at most half as long (but not shorter than
- * AUDIT_CACHE_LENGTH) or at least twice as long. The times of `first` and of at least one of them
- * must be about in proportion to the lengths, and none whose prompt is at least twice as long may
- * have taken less time. */
+/* Whether the time was spent on reading the prompt, not on a compilation, which takes the same time
+ * for every length. Compares `first` with the cells of its run that have the fewest users for their
+ * length, and whose prompt is at least twice or at most half as long (but not shorter than
+ * AUDIT_CACHE_LENGTH). True if the time is roughly proportional to the length between `first` and
+ * at least one of these cells, and no cell with a prompt at least twice as long took less time. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -140,8 +141,8 @@ const struct audit_place *audit_cache_first_hit(const struct audit_places *place
                : NULL;
 }
 
-/* Marks the cells of the same shape as `first` whose prompts were read faster although there were
- * more users. */
+/* Marks the cells of the same run and input length as `first` whose prompts were read faster
+ * although there were more users. */
 static void mark_from_cache(const struct audit_places *places, const struct audit_place *first,
                             bool *from_cache, const struct evidence *evidence)
 {
@@ -204,7 +205,7 @@ static bool is_prompt_column(const char *heading)
     return false;
 }
 
-/* The row's prompt, if it is given as text; else NULL. */
+/* Returns the row's prompt if it is given as text; else NULL. */
 static const char *prompt_of(const struct evidence_cell *cell)
 {
     const char *key;
@@ -234,7 +235,8 @@ static bool names_one_prompt(const char *text)
     return false;
 }
 
-/* The prompt that all measured rows with a prompt share, if at least two rows do; else NULL. */
+/* Returns the prompt if at least two measured rows have one and it is the same in all of them; else
+ * NULL. */
 static const char *one_prompt(const struct evidence *evidence)
 {
     const char *only = NULL;
@@ -276,15 +278,15 @@ static void check_described(struct audit *audit)
         if (audit_cell_is_measured(&evidence->cells[i])
             && (prompt == NULL || prompt_of(&evidence->cells[i]) != NULL))
             audit_finding_add_cell(finding, i);
-    text_add(&finding->arithmetic, "each request has the same prompt");
+    text_add(&finding->arithmetic, "every request has the same prompt");
     if (prompt != NULL) {
         text_add(&finding->arithmetic, ": \"");
         text_add_printable(&finding->arithmetic, prompt, strlen(prompt), PROMPT_SHOWN);
         text_add_char(&finding->arithmetic, '"');
     }
     text_add(&finding->consequence,
-             "Where the server caches prefixes, which most do by default, the prompt was "
-             "read once: TTFT and input rates are those of a cached prompt.");
+             "If the server caches prefixes, as most do by default, it read the prompt only "
+             "once: TTFT and input rates are those of a cached prompt.");
 }
 
 void audit_check_cache(struct audit *audit)

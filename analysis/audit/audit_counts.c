@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens that have two counts: the tool's and the server's, or the requested and the
- * measured length. */
+/* Rules that compare two counts of the same tokens: the tool's and the server's, or the requested
+ * length and the measured one. */
 
 #include "analysis/audit/audit_parts.h"
 
-#define RECOUNTED_WITHIN 0.02 /* counts within this share of each other are equal */
-/* special tokens at both ends of a text: one of the counts may lack them */
+#define RECOUNTED_WITHIN 0.02 /* counts that differ by at most this share are taken to be equal */
+/* a count can include or omit this many special tokens at the ends of a text */
 #define ENDING_TOKENS 2
-#define COMPARED_CELLS_MAX 1000 /* each cell is compared with at most so many others */
+#define COMPARED_CELLS_MAX 1000 /* each cell is compared with at most this many others */
 
 static bool differs(double counted, double reported)
 {
     return fabs(counted - reported) > fmax(ENDING_TOKENS, RECOUNTED_WITHIN * reported);
 }
 
-/* How many more tokens the server counts in a prompt than the tool does. If the number is the same
- * for every prompt, these tokens are a chat template's. */
+/* Returns how many more tokens the server counts in a prompt than the tool does. If the number is
+ * the same for every prompt, these tokens come from a chat template. */
 static double extra_prompt_tokens(const struct evidence_cell *cell)
 {
     return cell->input_tokens_usage - cell->input_tokens_mean;
 }
 
-/* Whether two tokenizers counted the prompt: then the difference of their counts grows with the
- * prompt's length. This is judged by the cell of the same run whose prompt length differs most from
- * this cell's; if none differs by more than half of this cell's length, by whether the server
- * counts fewer tokens than the tool, or so many more that no template adds them. */
+/* Whether the tool and the server counted the prompt with different tokenizers. If they did, the
+ * difference between their counts grows with the length of the prompt. To see that, compares the
+ * cell with the cell of the same run whose prompt length differs most from its own. If no length
+ * differs by more than half of the cell's own, the cell alone decides: the tokenizers differ if the
+ * server counts fewer tokens than the tool, or so many more that no chat template can add them. */
 static bool is_prompt_recounted(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     double widest = 0, growth = NAN;
@@ -78,10 +79,10 @@ void audit_check_recounted(struct audit *audit)
     text_addf(&finding->arithmetic, "row %lld, per request:", (long long)cell->row);
     add_counts("input", cell->input_tokens_mean, cell->input_tokens_usage, &finding->arithmetic);
     add_counts("output", cell->output_tokens_mean, cell->output_tokens_usage, &finding->arithmetic);
-    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* without the last semicolon */
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* removes the last semicolon */
     text_add(&finding->consequence,
-             "Lengths, tokens/s and TPOT are not those of the served model: compare requests/s "
-             "and latencies, or measure again with the model's own tokenizer.");
+             "Lengths, tokens/s and TPOT are not those of the served model: compare only "
+             "requests/s and latencies, or measure again with the model's own tokenizer.");
 }
 
 /* The server's count if it is known, else the tool's. */
@@ -122,8 +123,8 @@ void audit_check_lengths(struct audit *audit)
     if (!isnan(cell->output_tokens_asked + output_measured(cell)))
         text_addf(&finding->arithmetic, " %.4g output tokens requested, %.4g measured;",
                   cell->output_tokens_asked, output_measured(cell));
-    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* without the last semicolon */
+    finding->arithmetic.data[--finding->arithmetic.length] = '\0'; /* removes the last semicolon */
     text_add(&finding->consequence,
              "Report the measured lengths, not the requested ones, and compare only with runs "
-             "of the same measured lengths.");
+             "with the same measured lengths.");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on cells in which requests failed: speeds although nothing succeeded, figures of only the
- * requests that succeeded, and failures under another name. */
+/* Rules on cells in which requests failed: a speed is reported although nothing succeeded, figures
+ * cover only the requests that succeeded, requests that were too long are reported as a different
+ * failure, or all requests failed. */
 
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 #define SUCCESS_NEEDED 0.99 /* a smaller share of successes is reported */
 #define AT_ONCE_S 2.0       /* requests that fail within this time were refused, not processed */
-#define FEW_USERS 4         /* so few users do not delay one another's refusals */
+#define FEW_USERS 4         /* at most this many users do not delay one another's refusals */
 
 /* ---- Success ---- */
 
@@ -62,17 +63,18 @@ void audit_check_success(struct audit *audit)
         return;
     for (size_t i = 0; i < finding->cell_count; i++)
         lowest = fmin(lowest, audit->evidence->cells[finding->cells[i]].success_rate);
-    text_addf(&finding->arithmetic, "down to %.1f %% of the requests succeeded", 100 * lowest);
+    text_addf(&finding->arithmetic, "in the worst cell, %.1f %% of the requests succeeded",
+              100 * lowest);
     text_add(&finding->consequence,
              audit->evidence->imported
                  ? "The latencies cover only the requests that succeeded: do not compare these "
                    "cells with others."
                  : "Requests that timed out or were never answered count in the latencies as \"at "
-                   "least\" the time that opsbrain waited for them; other failures are not "
+                   "least\" the time that opsbrain waited for them; other failed requests are not "
                    "included: do not compare these cells with others.");
 }
 
-/* ---- Failures by another name ---- */
+/* ---- Failures under another name ---- */
 
 static bool says_too_long(const char *text)
 {
@@ -88,7 +90,7 @@ static bool says_out_of_memory(const char *text)
            && (strcasestr(text, "oom") != NULL || strcasestr(text, "out of memory") != NULL);
 }
 
-/* Whether the server refused the requests as too long, but the file calls that out of memory. */
+/* Whether the server refused the requests as too long, but the file reports "out of memory". */
 static bool is_called_out_of_memory(const struct evidence_cell *cell)
 {
     return says_too_long(cell->error)
@@ -107,7 +109,8 @@ static bool fails_at_once_with_few(const struct evidence_cell *cell)
            && failing_s(cell) < AT_ONCE_S;
 }
 
-/* Whether no cell of the shape of `first` was measured, and even few users were refused at once. */
+/* Whether no cell of the run and input length of `first` was measured, and even few users were
+ * refused at once. */
 static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
     bool at_once = false;
@@ -122,8 +125,8 @@ static bool is_refused_at_once(const struct audit_places *places, const struct a
     return at_once;
 }
 
-/* Sets out[i] for each failed cell whose length is the cause: no load of that length or a longer
- * one is served, few users are refused at once, and a shorter length is served. */
+/* Sets out[i] for each cell that failed because of its input length: no cell of that length or a
+ * longer one was measured, but a shorter one was, and even few users were refused at once. */
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
@@ -144,13 +147,14 @@ static void mark_refused_lengths(const struct evidence *evidence, bool *out)
     }
 }
 
-/* Input plus output; an answer has at least one token. */
+/* Input plus output tokens; an answer has at least one. */
 static double needed_length(const struct evidence_cell *cell)
 {
     return cell->input_length + fmax(1, cell->output_tokens_asked);
 }
 
-/* For each cell, whether its failure is reported under another name; the caller frees the array. */
+/* Returns, for each cell, whether its failure is reported under another name. The caller frees the
+ * array. */
 static bool *find_misnamed(const struct evidence *evidence)
 {
     bool *misnamed = memory_zeroed(evidence->cell_count + 1, sizeof *misnamed);
@@ -166,8 +170,9 @@ static bool *find_misnamed(const struct evidence *evidence)
     return misnamed;
 }
 
-/* Of the finding's cells in which few users were refused at once, the one with the shortest
- * context. There is one if mark_refused_lengths() marked at least one of the finding's cells. */
+/* Returns, of the finding's cells in which few users were refused at once, the one with the
+ * shortest context. There is one if mark_refused_lengths() marked at least one of the finding's
+ * cells. */
 static const struct evidence_cell *shortest_refused(const struct evidence *evidence,
                                                     const struct finding *finding)
 {
@@ -187,8 +192,8 @@ static void add_refusal(const struct evidence *evidence, const struct evidence_c
                         struct text *out)
 {
     text_addf(out,
-              "from %.15g %s on, everything fails, even at %.15g user%s (row %lld), and there "
-              "within %g s",
+              "from %.15g %s on, everything fails, even at %.15g user%s (row %lld), where "
+              "failing takes less than %g s",
               cell->input_length, finding_length_unit(evidence), audit_cell_users(cell),
               audit_plural(audit_cell_users(cell)), (long long)cell->row, AT_ONCE_S);
 }
@@ -210,7 +215,8 @@ void audit_check_misnamed(struct audit *audit)
         return;
     first = audit_first_cell(audit, finding);
     if (!isnan(limit))
-        text_addf(&finding->arithmetic, "the context as served ends at %.15g tokens", limit);
+        text_addf(&finding->arithmetic, "the context of the served model ends at %.15g tokens",
+                  limit);
     else if (is_called_out_of_memory(first))
         text_add(&finding->arithmetic, "refused as too long, but reported as out of memory");
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the findings of the audit as JSON, the users and lengths of a finding's cells as text, and
- * which rules were applied as either. */
+/* Writes the audit's findings as JSON, the users and lengths of a finding's cells as text, and the
+ * list of applied rules as JSON and as text. */
 
 #include <string.h>
 
@@ -31,7 +31,8 @@ static bool is_first_need(const struct findings *findings, size_t rule)
     return true;
 }
 
-/* The rules that lack the same figures as `rule`; NULL: the rules that were applied. */
+/* Returns the names of the rules that lack the same figures as `rule`; if it is NULL, of the rules
+ * that were applied. */
 static json_t *names_of(const struct findings *findings, const struct audit_rule *rule)
 {
     json_t *names = json_array();

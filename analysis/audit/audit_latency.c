@@ -5,26 +5,25 @@
 
 #include "analysis/audit/audit_parts.h"
 
-#define NEAR_TIMEOUT 0.97     /* a latency of this share of a timeout, or more, reached it */
-#define PAST_LATENCY 1.05     /* a latency above a timeout times this did not end at it */
-#define PAST_BURST 1.2        /* likewise the duration of a burst: its last requests begin late */
-#define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is no burst */
+#define NEAR_TIMEOUT 0.97 /* a latency of at least this share of a timeout reached it */
+#define PAST_LATENCY 1.05 /* a latency above this multiple of a timeout did not end at it */
+#define PAST_BURST 1.2    /* the same for the duration of a burst, whose last requests begin late */
+#define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is not a burst */
 #define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
-/* Cells that end at the same unstated timeout show it if there are at least TIMEOUT_CELLS of them,
- * and at least the share TIMEOUT_SHARE of the number of cells that lost requests: fewer may be
- * chance. */
+/* A timeout that is not stated is assumed only if at least TIMEOUT_CELLS cells end at it, and these
+ * are at least the share TIMEOUT_SHARE of the cells that lost requests: fewer may be chance. */
 #define TIMEOUT_CELLS 2
 #define TIMEOUT_SHARE 0.5
 /* A single cell can show a timeout if it lost at least the share ALONE_LOST of its requests, and
  * its highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
 #define ALONE_WITHIN 0.015
-#define RATIO_WITHIN 0.1 /* ratios p95 / mean within this share of each other count as equal */
+#define RATIO_WITHIN 0.1 /* p95 / mean ratios that differ by at most this share count as equal */
 #define BUNCHED 1.05     /* percentiles that differ by at most this factor are almost equal */
 
 /* ---- Timeouts ---- */
 
-/* Requests per user; without their number, as many as the rate and the duration give. */
+/* Requests per user. If their number is not known, it is computed from the rate and duration. */
 static double cell_rounds(const struct evidence_cell *cell)
 {
     double requests = audit_cell_requests(cell);
@@ -36,9 +35,10 @@ static double cell_rounds(const struct evidence_cell *cell)
     return requests / audit_cell_users(cell);
 }
 
-/* How long a burst took, which is about as long as its slowest request took: the duration reported,
- * or one computed from the rate of successful requests. A cell whose number of requests is not
- * known counts as a burst. NaN: the cell is no burst, or its users or the time are not known. */
+/* How long a burst took, which is about as long as its slowest request took: the reported duration
+ * or, if there is none, one computed from the rate of successful requests. A cell whose number of
+ * requests is not known counts as a burst. NaN: the cell is not a burst, or its number of users or
+ * its duration is not known. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -56,8 +56,8 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* The one of the usual timeouts that something of this duration ended at; NaN: none. `past`: the
- * factor by which the duration may exceed the timeout. */
+/* Returns the common timeout value that the duration is close to; NaN: there is none. The duration
+ * can be up to `past` times the timeout. */
 static double timeout_near(double duration_s, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
@@ -68,9 +68,9 @@ static double timeout_near(double duration_s, double past)
     return NAN;
 }
 
-/* The one of the usual timeouts that the cell's slowest requests ended at; NaN: none. It is judged
- * by the cell's highest latency; if that is near no usual timeout and the cell is a burst, by its
- * duration. If nothing succeeded, it is judged by the duration alone. */
+/* Returns the common timeout value at which the cell's slowest requests seem to have ended; NaN:
+ * there is none. Looks at the cell's highest latency; if that is not near such a value and the cell
+ * is a burst, at its duration. If nothing succeeded, looks only at the duration. */
 static double timeout_of(const struct evidence_cell *cell)
 {
     double by_latency = timeout_near(highest_s(cell), PAST_LATENCY);
@@ -119,7 +119,7 @@ static bool is_bunched(const struct evidence_cell *cell)
     return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + RATIO_WITHIN;
 }
 
-/* The average p95 / mean of the cells that lost nothing; NaN: there are none. */
+/* The average p95 / mean of the cells that lost no requests; NaN: there are no such cells. */
 static double usual_tail(const struct evidence *evidence)
 {
     double sum = 0;
@@ -136,11 +136,12 @@ static double usual_tail(const struct evidence *evidence)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The unstated timeouts of a run, and how many cells' slowest requests took that long. */
+/* The timeouts at which a run's requests seem to have ended, and in how many cells the slowest
+ * requests took that long. */
 struct timeouts {
     double at[32]; /* seconds */
     size_t cells[32], count;
-    size_t lost_cells; /* those that lost requests and whose slowest requests are known */
+    size_t lost_cells; /* cells that lost requests and whose slowest time is known */
     double usual_tail; /* the result of usual_tail() */
 };
 
@@ -185,8 +186,8 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 }
 
 /* Whether a single cell is enough to show the timeout: it lost many requests without a stated
- * reason, its highest latency is very close to the timeout without being a round number, and its
- * tail differs from that of the cells that lost nothing, if there are any. */
+ * reason, its highest latency is very close to the timeout but not a round number, and its tail
+ * differs from that of the cells that lost no requests, if there are any. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {
@@ -198,8 +199,8 @@ static bool suffices_alone(const struct timeouts *timeouts, const struct evidenc
            && !(fabs(tail_ratio(cell) / timeouts->usual_tail - 1) < RATIO_WITHIN);
 }
 
-/* The timeout that cut this cell's tail off; NaN if none did, or if the percentiles are marked as
- * lower bounds, because they then include the requests that the timeout ended. */
+/* Returns the timeout that cut off this cell's tail; NaN: none did. Also NaN if the percentiles are
+ * marked as lower bounds, because they then include the requests that timed out. */
 static double cutting_timeout(const struct evidence *evidence, const struct timeouts *timeouts,
                               const struct evidence_cell *cell)
 {
@@ -252,8 +253,8 @@ void audit_check_censored(struct audit *audit)
         return;
     add_censored(&evidence->cells[finding->cells[finding->cell_count - 1]], timeout_s,
                  &finding->arithmetic);
-    text_add(&finding->consequence, "The requests over the timeout are missing from mean and "
-                                    "percentiles: the true values are higher.");
+    text_add(&finding->consequence, "The mean and the percentiles do not include the requests "
+                                    "that timed out: the true values are higher.");
 }
 
 /* ---- Samples ---- */
@@ -285,7 +286,7 @@ void audit_check_samples(struct audit *audit)
     for (size_t i = 0; i < finding->cell_count; i++)
         fewest = fmin(fewest, samples_of(&audit->evidence->cells[finding->cells[i]]));
     text_addf(&finding->arithmetic,
-              "%zu cell%s; requests in the smallest: %.15g; a p95 needs 20, a p99 needs 100",
+              "%zu cell%s; fewest requests in a cell: %.15g; a p95 needs 20, a p99 needs 100",
               finding->cell_count, audit_plural((double)finding->cell_count), fewest);
     text_add(&finding->consequence,
              "These percentiles show only the slowest one or two requests: do "
@@ -294,8 +295,8 @@ void audit_check_samples(struct audit *audit)
 
 /* ---- Contradictions ---- */
 
-/* Writes the first contradiction among the latency's minimum, percentiles and maximum; false: there
- * is none. */
+/* Writes the first of the latency's minimum, percentiles and maximum that is negative or out of
+ * order; false: there is none. */
 static bool find_disorder(const struct evidence_latency *latency, const char *metric,
                           struct text *out)
 {
@@ -324,7 +325,8 @@ static bool find_disorder(const struct evidence_latency *latency, const char *me
     return false;
 }
 
-/* The same for the latency's mean. */
+/* Writes what is wrong with the latency's mean: it is negative, or above the maximum; false:
+ * nothing is. */
 static bool find_odd_mean(const struct evidence_latency *latency, const char *metric,
                           struct text *out)
 {
@@ -336,7 +338,8 @@ static bool find_odd_mean(const struct evidence_latency *latency, const char *me
     return out->length > 0;
 }
 
-/* The same for all latencies of the cell, and for its mean TTFT against its mean E2E. */
+/* Writes the first contradiction in any of the cell's latencies, or between its mean TTFT and its
+ * mean E2E latency; false: there is none. */
 static bool find_contradiction(const struct evidence_cell *cell, struct text *out)
 {
     double ttft_ms = cell->latency[METRIC_TTFT].mean_ms, e2e_ms = audit_cell_mean_ms(cell);

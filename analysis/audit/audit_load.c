@@ -14,12 +14,12 @@
 #define PAUSE_S 0.1
 /* Levels of a plateau differ in their requests in flight by less than this share. */
 #define PLATEAU_WITHIN 0.15
-#define PLATEAU_LEVELS 3 /* the fewest levels that make a plateau */
-#define RUNS_MAX 100     /* the most runs of a file that are searched for a plateau */
+#define PLATEAU_LEVELS 3 /* a plateau has at least this many levels */
+#define RUNS_MAX 100     /* at most this many runs of a file are searched for a plateau */
 #define BURST_ROUNDS 2   /* with fewer requests per user there is no steady state */
 
-/* The requests in flight: the average that the run reports, else by Little's law (throughput x mean
- * latency). */
+/* The average number of requests in flight: as the run reports it, else by Little's law (throughput
+ * x mean latency). */
 static double in_flight(const struct evidence_cell *cell)
 {
     if (!isnan(cell->concurrency_actual))
@@ -27,7 +27,7 @@ static double in_flight(const struct evidence_cell *cell)
     return cell->request_throughput * audit_cell_mean_ms(cell) / 1000;
 }
 
-/* One request for each user, but none for a user who is thinking. */
+/* One request for each user, except while a user pauses to think. */
 static double expected_in_flight(const struct evidence_cell *cell)
 {
     double expected = cell->concurrency_expected;
@@ -40,7 +40,7 @@ static double load_ratio(const struct evidence_cell *cell)
     return in_flight(cell) / expected_in_flight(cell);
 }
 
-/* Whether the cell has a single user, whose pauses explain the low ratio: nothing is in flight
+/* Whether the cell has a single user, whose pauses explain the low load: nothing is in flight
  * while the client prepares the next request. */
 static bool is_pause_of_one(const struct evidence_cell *cell)
 {
@@ -69,9 +69,9 @@ static int compare_level_cells(const void *left, const void *right)
     return order != 0 ? order : audit_compare(a->in_flight, b->in_flight);
 }
 
-/* The measured cells whose number of users is known, sorted by users and requests in flight: those
- * of the same run as `of`, or of all runs if `of` is NULL. `is_bad` has a value for each cell of
- * the evidence; NULL: no cell is bad. The caller frees the array. */
+/* Returns the measured cells of the same run as `of` (NULL: of all runs) whose number of users is
+ * known, sorted by users, then by requests in flight. `is_bad` has a value for each cell of the
+ * evidence; NULL: no cell is bad. The caller frees the array. */
 static struct level_cell *level_cells(const struct evidence *evidence,
                                       const struct evidence_cell *of, const bool *is_bad,
                                       size_t *count)
@@ -91,7 +91,7 @@ static struct level_cell *level_cells(const struct evidence *evidence,
     return cells;
 }
 
-/* How many of the `count` cells have the first one's number of users. */
+/* Returns how many of the `count` cells have the same number of users as the first. */
 static size_t level_size(const struct level_cell *cells, size_t count)
 {
     size_t size = 1;
@@ -101,7 +101,7 @@ static size_t level_size(const struct level_cell *cells, size_t count)
     return size;
 }
 
-/* The lowest number of users at which more than half of the cells are bad, that is, in the finding;
+/* Returns the lowest number of users at which the finding includes more than half of the cells;
  * INFINITY: there is none. */
 static double first_bad_level(const struct evidence *evidence, const struct finding *finding)
 {
@@ -177,16 +177,15 @@ void audit_check_actual_load(struct audit *audit)
               100 * high, finding->cell_count, audit_plural((double)finding->cell_count));
     if (isnan(worst->concurrency_actual))
         text_addf(&finding->arithmetic,
-                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g of %.15g user%s",
+                  "lowest: %.4g requests/s x %.4g s mean latency = %.4g in flight for %.15g user%s",
                   worst->request_throughput, audit_cell_mean_ms(worst) / 1000, in_flight(worst),
                   audit_cell_users(worst), audit_plural(audit_cell_users(worst)));
     else
-        text_addf(&finding->arithmetic,
-                  "lowest: a time average of %.4g of %.4g expected from %.15g user%s",
+        text_addf(&finding->arithmetic, "lowest: %.4g on average, %.4g expected from %.15g user%s",
                   in_flight(worst), expected_in_flight(worst), audit_cell_users(worst),
                   audit_plural(audit_cell_users(worst)));
     add_below(audit, finding);
-    text_add(&finding->consequence, ": the load was less than the table says.");
+    text_add(&finding->consequence, ": the load was lower than the table says.");
 }
 
 /* ---- An undeclared limit ---- */
@@ -203,7 +202,7 @@ static bool is_of_run(const struct evidence_cell *cell, const struct evidence_ce
 
 struct level {
     double users;
-    double in_flight; /* the median of the level's cells; NaN: not known for any */
+    double in_flight; /* the median of the level's cells; NaN: not known for any cell */
 };
 
 /* `cells` all belong to one level. */
@@ -219,7 +218,7 @@ static double median_in_flight(const struct level_cell *cells, size_t count)
     return known == 0 ? NAN : values[known / 2];
 }
 
-/* The levels of users in the run of `of`, in ascending order; the caller frees the array. */
+/* Returns the levels of users in the run of `of`, ascending; the caller frees the array. */
 static struct level *levels_of(const struct evidence *evidence, const struct evidence_cell *of,
                                size_t *count)
 {
@@ -252,14 +251,15 @@ static void report_plateau(struct audit *audit, const struct evidence_cell *of, 
     text_addf(&finding->arithmetic,
               "about %.3g requests are in flight at every level from %.15g to %.15g users",
               in_flight, lowest_users, highest_users);
-    text_addf(&finding->consequence,
-              "Something admits no more than that: these levels are one and the same load. Do not "
-              "compare above %.15g user%s.",
-              lowest_users, audit_plural(lowest_users));
+    text_addf(
+        &finding->consequence,
+        "Something admits no more than that: the load is the same at all these levels. Do not "
+        "compare cells with more than %.15g user%s.",
+        lowest_users, audit_plural(lowest_users));
 }
 
-/* The first of the successive levels up to `last` that have about as many requests in flight as
- * `last`. */
+/* Returns the first of the successive levels up to `last` that have about as many requests in
+ * flight as `last`. */
 static size_t plateau_begin(const struct level *levels, size_t last)
 {
     size_t first = last;
@@ -270,7 +270,7 @@ static size_t plateau_begin(const struct level *levels, size_t last)
     return first;
 }
 
-/* Searches from the highest level down: a run may have several plateaus. */
+/* Searches from the highest level down: a run can have several plateaus. */
 static void check_run_plateau(struct audit *audit, const struct evidence_cell *of)
 {
     size_t count;
@@ -324,9 +324,10 @@ void audit_check_requests(struct audit *audit)
     text_addf(&finding->arithmetic, "%.15g request%s in all for %.15g users (row %lld)",
               audit_cell_requests(last), audit_plural(audit_cell_requests(last)),
               audit_cell_users(last), (long long)last->row);
-    text_add(&finding->consequence,
-             "So many users were never active at once: read each of these cells as a burst of its "
-             "requests.");
+    text_add(
+        &finding->consequence,
+        "The users were never all active at once: each of these cells is a single burst of as many "
+        "requests as it reports.");
 }
 
 /* The number of requests; if it is not known, the number of those that succeeded. */
@@ -384,6 +385,6 @@ void audit_check_front_door(struct audit *audit)
               audit_plural(instances), admitted);
     text_addf(
         &finding->consequence,
-        "Above %.15g user%s the queue in front of the model server was measured, not the server.",
+        "Above %.15g user%s, the queue in front of the model server was measured, not the server.",
         admitted, audit_plural(admitted));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether a run has the figures that each rule of the audit needs. If a rule could not be
- * applied, that does not mean that nothing is wrong. */
+/* Determines whether a run has the figures that each of the audit's rules needs. That a rule could
+ * not be applied does not mean that nothing is wrong. */
 
 #include <string.h>
 

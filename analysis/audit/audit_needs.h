@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The needs of the audit's rules: each function returns whether the run, or enough of its cells,
- * have what a rule needs. Private to analysis/audit/. */
+/* What the audit's rules need: each function returns whether the run, or enough of its cells, have
+ * the figures for a rule. Private to analysis/audit/. */
 #pragma once
 
 #include "analysis/audit/audit_parts.h"
@@ -8,7 +8,7 @@
 /* The run has at least two rows, and at least one states a load, an input length or a number of
  * requests. */
 bool audit_needs_places(const struct audit *audit);
-/* The caller of the audit names runs in which to look for copies. */
+/* The audit's caller passes runs among which to look for copies. */
 bool audit_needs_others(const struct audit *audit);
 bool audit_needs_outcomes(const struct audit *audit);
 bool audit_needs_in_flight(const struct audit *audit);
@@ -28,7 +28,7 @@ bool audit_needs_lengths(const struct audit *audit);
 bool audit_needs_both_counts(const struct audit *audit);
 bool audit_needs_cache(const struct audit *audit);
 bool audit_needs_rates_twice(const struct audit *audit);
-/* Hardware and model of at least one cell are in the catalogue, and the cell has the rate or the
- * latency that the rule uses. */
+/* The hardware and model of at least one cell are in the catalogue, and the cell has the rate or
+ * the latency that the rule uses. */
 bool audit_needs_compute(const struct audit *audit);
 bool audit_needs_bandwidth(const struct audit *audit);

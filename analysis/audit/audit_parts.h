@@ -6,7 +6,7 @@
 
 #include "analysis/audit/audit.h"
 
-/* The most tokens that a chat template may add to a prompt. */
+/* The maximum number of tokens that a chat template is assumed to add to a prompt. */
 #define AUDIT_TEMPLATE_TOKENS 100
 /* A measured length that differs from the requested one by at most this share counts as equal to
  * it. */
@@ -23,10 +23,10 @@ struct audit {
     struct findings *findings;
 };
 
-/* Adds a finding of the current rule; valid until the next one is added. */
+/* Adds a finding of the current rule. The pointer is valid until the next finding is added. */
 struct finding *audit_add_finding(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
-/* Adds the cell to *finding, which begins as NULL and is created with its first cell. */
+/* Adds the cell to *finding. If *finding is NULL, first creates it. */
 void audit_report_cell(struct audit *audit, enum finding_weight weight, size_t cell,
                        struct finding **finding);
 const struct evidence_cell *audit_first_cell(const struct audit *audit,
@@ -46,14 +46,15 @@ double audit_cell_tokens_out(const struct evidence_cell *cell);
 /* Whether both cells belong to one run, as far as the file distinguishes runs: only such cells can
  * be compared with each other. */
 bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_cell *b);
-/* Compares the requested input lengths or, if neither cell has one, the measured ones: then an
- * unknown length equals any other. */
+/* Compares the requested input lengths. If neither cell has one, compares the measured lengths; an
+ * unknown measured length equals any other. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
 /* Also true for a cell whose state is not known, if it has a request rate above 0. */
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* Returns an array with the number of each cell's run, from 0, for a file to which several runs of
- * the same cells were appended; all are 0 if no cell occurs twice. The caller frees the array. */
+/* Several runs of the same cells may have been appended to one file. Returns an array with the
+ * number of each cell's run, from 0; all are 0 if no cell occurs twice. The caller frees the
+ * array. */
 size_t *audit_passes(const struct evidence *evidence);
 
 /* The ending of a plural: "" for 1, else "s". */

@@ -15,16 +15,16 @@
 /* A share of the peak above this is a mistake: real prefill reaches two thirds. */
 #define COMPUTE_SHARE 0.9
 
-/* What a cell is compared with: the model and the accelerator that its row names, where the file
- * has several; else the run's. NULL: not known, or not in the catalogue. */
+/* The hardware and model that limit a cell: those that its row names if the file has several, else
+ * the run's. NULL: not known, or not in the catalogue. */
 struct roof {
     const struct hardware *hardware;
     const struct model *model;
     double chips; /* 1 if their number is not known */
 };
 
-/* Copies from a variant such as "model=a, gpu=b" the value of the first member that has one of the
- * names; "" if there is none. */
+/* Copies the value of the first member with one of the names from a variant such as
+ * "model=a, gpu=b"; "" if there is none. */
 static void variant_value(const char *variant, const char *const *names, char out[160])
 {
     char heading[HEADING_SIZE], normalized[HEADING_SIZE];
@@ -70,7 +70,7 @@ static struct roof roof_of(const struct audit *audit, const struct evidence_cell
     return roof;
 }
 
-/* Whether the share of at least one cell is known. */
+/* Whether the share is known for at least one cell. */
 static bool has_share(const struct audit *audit,
                       double (*share_of)(const struct audit *audit,
                                          const struct evidence_cell *cell))
@@ -104,8 +104,8 @@ static double peak_flops(const struct audit *audit, const struct roof *roof)
     return roof->chips * best_flops(roof->hardware);
 }
 
-/* Tokens per second that passed through the model, prompts and answers; NaN: not known. An input
- * length in words counts as so many tokens, the fewest that the words can be. If the file does not
+/* Tokens of prompts and answers that passed through the model per second; NaN: not known. If input
+ * lengths are in words, each word counts as one token, which is the minimum. If the file does not
  * state the unit of its lengths, the finding says so. */
 static double tokens_through(const struct evidence_cell *cell)
 {
@@ -132,8 +132,8 @@ bool audit_needs_compute(const struct audit *audit)
     return has_share(audit, compute_share);
 }
 
-/* Creates a finding with the cells above a share, and sets *worst to the one with the highest. If
- * there are none, returns NULL. */
+/* Creates a finding with the cells above the given share, and sets *worst to the cell with the
+ * highest share. If there are no such cells, returns NULL. */
 static struct finding *find_above(struct audit *audit, enum finding_weight weight, double share,
                                   double (*share_of)(const struct audit *audit,
                                                      const struct evidence_cell *cell),
@@ -198,11 +198,11 @@ static double stream_speed(const struct evidence_cell *cell)
     return cell->output_throughput / audit_cell_users(cell);
 }
 
-/* The most tokens that speculative decoding produces per reading of the weights. */
+/* The maximum number of tokens that speculative decoding produces per read of the weights. */
 #define TOKENS_PER_STEP 8
 
-/* How often per second the weights are read if each token takes one reading, divided by how often
- * the memory's bandwidth allows it; NaN: not known. */
+/* How many times per second the weights must be read, at one read per token, divided by how many
+ * times the memory bandwidth allows; NaN: not known. */
 static double bandwidth_share(const struct audit *audit, const struct evidence_cell *cell)
 {
     const struct roof roof = roof_of(audit, cell);
@@ -235,8 +235,9 @@ void audit_check_bandwidth(struct audit *audit)
               roof.chips * roof.hardware->bandwidth_bytes_per_s / 1e9,
               active_weight_bytes(roof.model) / 1e9,
               roof.chips * roof.hardware->bandwidth_bytes_per_s / active_weight_bytes(roof.model));
-    text_addf(&finding->consequence,
-              "Even with %d tokens per step, that is too fast: tokens are counted that were not "
-              "generated.",
-              TOKENS_PER_STEP);
+    text_addf(
+        &finding->consequence,
+        "Even with %d tokens per step, that is too fast: the counts include tokens that were not "
+        "generated.",
+        TOKENS_PER_STEP);
 }

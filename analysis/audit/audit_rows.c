@@ -7,18 +7,18 @@
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
-/* Mean output lengths within this share of each other count as equal: where no length was
- * requested, answers end on their own. */
+/* Mean output lengths that differ by at most this share count as equal: if no length was requested,
+ * answers end on their own, so their lengths vary. */
 #define OUTPUT_WITHIN 0.1
-#define COPIES_NEEDED 3 /* cells equal in every digit: fewer may be chance */
+#define COPIES_NEEDED 3 /* at least this many equal cells show a copy: fewer may be chance */
 
 static bool same(double a, double b)
 {
     return (isnan(a) && isnan(b)) || (a >= b && a <= b);
 }
 
-/* Compares the loads or, if neither cell has one, as in a burst, the numbers of requests, which
- * are never equal if one is not known. */
+/* Compares the loads. If neither cell has one, as in a burst, compares the numbers of requests; an
+ * unknown number equals no other. */
 static bool same_load(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     if (isnan(a->concurrency) && isnan(a->request_rate_asked) && isnan(b->concurrency)
@@ -28,8 +28,8 @@ static bool same_load(const struct evidence_cell *a, const struct evidence_cell 
            && same(a->request_rate_asked, b->request_rate_asked);
 }
 
-/* Compares the requested output lengths or, if neither cell has one, the measured ones: then an
- * unknown length equals any other. */
+/* Compares the requested output lengths. If neither cell has one, compares the measured lengths; an
+ * unknown measured length equals any other. */
 static bool same_output(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     double mean = a->output_tokens_mean, other = b->output_tokens_mean;
@@ -48,7 +48,7 @@ static bool same_place(const struct evidence_cell *a, const struct evidence_cell
 /* ---- Duplicates ---- */
 
 /* Compares the variants, and what was requested: the loads (if there are none, the numbers of
- * requests) and the lengths. Cells that differ here are at different places of the grid. */
+ * requests) and the lengths. Cells that differ here are at different places in the grid. */
 static int compare_stated(const struct evidence_cell *a, const struct evidence_cell *b)
 {
     const double pairs[][2] = {
@@ -85,8 +85,8 @@ static const struct evidence_cell *first_of_place(const struct evidence_cell *co
     return sorted[from];
 }
 
-/* Returns an array with the first cell at each cell's place, which may be the cell itself; the
- * caller frees it. */
+/* Returns an array with, for each cell, the first cell at the same place, which can be the cell
+ * itself. The caller frees it. */
 static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 {
     size_t count = evidence->cell_count, group = 0;
@@ -104,8 +104,9 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
     return firsts;
 }
 
-/* Counts in before[i] how many cells precede cell i at its place. Returns an array with the number
- * of cells at each place, by the index of its first cell; the caller frees it. */
+/* Sets before[i] to the number of cells that precede cell i at its place. Returns an array with the
+ * number of cells at each place, stored at the index of the place's first cell. The caller frees
+ * it. */
 static size_t *count_places(const struct evidence_cell *const *firsts,
                             const struct evidence *evidence, size_t *before)
 {
@@ -126,12 +127,12 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* Sets passes[i] to the number of cell i's run: a cell whose place has already occurred in the
- * current run begins the next. */
+/* Sets passes[i] to the number of cell i's run. A cell whose place has already occurred in the
+ * current run begins the next run. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
-    /* by place: the last run with a cell of it, counted from 1; 0: none yet */
+    /* for each place, the last run that has a cell there, counted from 1; 0: none yet */
     FREE_AUTO size_t *last = memory_zeroed(evidence->cell_count + 1, sizeof *last);
     size_t pass = 0;
 
@@ -155,8 +156,8 @@ size_t *audit_passes(const struct evidence *evidence)
     return passes;
 }
 
-/* Adds the repeated cell whose request rate differs most from that of the first cell at its place,
- * and both rates; nothing if no such two rates are known. */
+/* Describes the repeated cell whose request rate differs most from that of the first cell at its
+ * place. Adds nothing if no two such rates are known. */
 static void describe_spread(const struct evidence *evidence,
                             const struct evidence_cell *const *firsts, struct finding *finding)
 {
@@ -176,12 +177,12 @@ static void describe_spread(const struct evidence *evidence,
     }
     if (worst == NULL)
         return;
-    text_add(&finding->arithmetic, "; ");
+    text_add(&finding->arithmetic, "; widest difference");
     if (!isnan(audit_cell_users(worst)))
-        text_addf(&finding->arithmetic, "at %.15g user%s ", audit_cell_users(worst),
+        text_addf(&finding->arithmetic, " at %.15g user%s", audit_cell_users(worst),
                   audit_plural(audit_cell_users(worst)));
     text_addf(&finding->arithmetic,
-              "%.4g requests/s (row %lld) and %.4g (row %lld), whose mean would be %.4g",
+              ": %.4g requests/s (row %lld) and %.4g (row %lld), whose mean would be %.4g",
               worst_first->request_throughput, (long long)worst_first->row,
               worst->request_throughput, (long long)worst->row,
               (worst->request_throughput + worst_first->request_throughput) / 2);
@@ -205,12 +206,12 @@ void audit_check_duplicates(struct audit *audit)
               finding->cell_count, evidence->cell_count);
     describe_spread(evidence, firsts, finding);
     text_add(&finding->consequence,
-             "The file holds two runs or more: separate them, and do not average them.");
+             "The file holds two or more runs: separate them, and do not average them.");
 }
 
 /* ---- Copies ---- */
 
-/* Compares the request rate and the mean latency, and the load and the lengths as requested. */
+/* Compares the request rates, the mean latencies, and the requested loads and lengths. */
 static int compare_cells(const void *left, const void *right)
 {
     const struct evidence_cell *a = *(const struct evidence_cell *const *)left;
@@ -231,7 +232,7 @@ static int compare_cells(const void *left, const void *right)
 }
 
 /* Whether the cell was measured and its request rate has more than three decimals: another cell
- * hardly has the same rate by chance. */
+ * is unlikely to have the same rate by chance. */
 static bool is_distinctive(const struct evidence_cell *cell)
 {
     double rate = cell->request_throughput;
@@ -273,18 +274,17 @@ static void check_copy(struct audit *audit, const struct evidence *other)
     finding = audit_add_finding(audit, FINDING_WRONG);
     for (size_t i = 0; i < count; i++)
         audit_finding_add_cell(finding, copies[i]);
-    text_addf(
-        &finding->arithmetic,
-        "%zu of %zu cells have the request rate and, if known, the mean latency of a cell of %s "
-        "(%s), to the last digit",
-        count, evidence->cell_count, other->id, other->name);
+    text_addf(&finding->arithmetic,
+              "%zu of %zu cells equal a cell of %s (%s) to the last digit, in request rate and, if "
+              "known, mean latency",
+              count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
              "One measurement under two names: at most one of them is right. Do not compare "
              "them.");
 }
 
-/* Whether both are the same run, or imports of one file, for example with different stated facts:
- * then neither is a copy of the other. */
+/* Whether both are the same run, or imports of the same file (with different stated facts, for
+ * example): then neither is a copy of the other. */
 static bool is_same_file(const struct evidence *a, const struct evidence *b)
 {
     return strcmp(a->id, b->id) == 0 || (a->digest[0] != '\0' && strcmp(a->digest, b->digest) == 0);

@@ -11,7 +11,7 @@
 /* A cell that exceeds the next level by both of these shows nothing but a cold start. */
 #define COLD_WRONG_TIMES 3
 #define COLD_WRONG_MS 1000
-/* Less work contradicts more work if its mean latency is higher by both of these. */
+/* A cell contradicts a cell with more work if its mean latency is higher by both of these. */
 #define DISORDER_TIMES 1.5
 #define DISORDER_MS 50
 
@@ -50,8 +50,8 @@ static enum finding_weight weight_of(const struct audit_places *places,
                : FINDING_CAUTION;
 }
 
-/* Sets *out to a finding of all cold starts that the prefix cache does not explain, and returns the
- * slowest of them; if there are none, both are NULL. */
+/* Sets *out to a finding with all cold starts that the prefix cache does not explain, and returns
+ * the slowest of them; if there are none, both are NULL. */
 static const struct audit_place *find_cold(struct audit *audit, const struct audit_places *places,
                                            struct finding **out)
 {
@@ -84,13 +84,13 @@ void audit_check_first_shape(struct audit *audit)
         return;
     next = audit_place_next_level(&places, worst);
     text_addf(&finding->arithmetic,
-              "%.4g s at %.15g user%s (row %lld), where %.15g users took %.4g s",
+              "%.4g s at %.15g user%s (row %lld), while %.15g users took %.4g s",
               worst->mean_ms / 1000, worst->users, audit_plural(worst->users),
               (long long)worst->cell->row, next->users, next->mean_ms / 1000);
     text_add(
         &finding->consequence,
         "The first requests of a shape waited for its compilation, or filled the prefix cache that "
-        "later ones read: these cells are cold starts, not latencies.");
+        "later ones read: these cells measure cold starts, not latencies.");
 }
 
 /* ---- Less work that took longer -------------------------------------------------------------- */
@@ -165,9 +165,8 @@ void audit_check_monotone(struct audit *audit)
     add_place(audit->evidence, worst, &finding->arithmetic);
     text_addf(&finding->arithmetic, ", but %.4g s at ", against->mean_ms / 1000);
     add_place(audit->evidence, against, &finding->arithmetic);
-    text_addf(
-        &finding->consequence,
-        "Single measurements differ by a factor of %.1f here without a cause: smaller differences "
-        "mean nothing.",
-        worst->mean_ms / against->mean_ms);
+    text_addf(&finding->consequence,
+              "Single measurements differ by a factor of %.1f here without a known cause: smaller "
+              "differences mean nothing.",
+              worst->mean_ms / against->mean_ms);
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules on tokens (whether they were counted, and which ones), on warnings of the load generator,
- * and on rates. */
+/* Rules on tokens (whether they were counted, and which ones), on warnings from the load
+ * generator, and on rates. */
 
 #include "analysis/audit/audit_parts.h"
 #include "base/core/memory.h"
 
 #define OUTPUT_NEEDED 16 /* fewer tokens per request are too few to judge generation */
-/* Tokens per request within this share of the context count as equal to it: then the tokens are
- * those of the context, "locked" to it. */
+/* If the tokens per request differ from the context by at most this share, they are taken to be the
+ * tokens of the context itself: they are "locked" to it. */
 #define LOCKED_WITHIN 0.005
-#define LOCKED_NEEDED 3 /* at least so many cells must show it, at two contexts or more */
-/* The tokens are also those of the context if a line that is fitted to the tokens per request, over
- * contexts that differ by at least the factor LINE_SPAN, rises by one per token of context, and at
- * least the share LINE_SHARE of the cells lie on it, both within the share LINE_WITHIN.
- * AUDIT_TEMPLATE_TOKENS limits the line's constant. */
+#define LOCKED_NEEDED 3 /* at least this many cells must show this, at two contexts or more */
+/* The tokens are also taken to be those of the context if a line fitted to tokens per request over
+ * context rises by one per token of context, and at least the share LINE_SHARE of the cells lie on
+ * it; LINE_WITHIN is the tolerance of both. The contexts must differ by at least a factor of
+ * LINE_SPAN, and the line's constant must be at most AUDIT_TEMPLATE_TOKENS. */
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
-#define RATES_WITHIN 0.03  /* rates within this share of each other agree */
+#define RATES_WITHIN 0.03  /* rates that differ by at most this share agree */
 #define SMALLEST_UNIT 1e-6 /* figures are taken to be rounded to this unit or a larger one */
 
-/* Where no output was requested and none is reported, as when an engine only reads prompts, there
- * is no generation to judge. */
+/* False if no output was requested and none is reported, as when an engine only reads prompts: then
+ * there is no generation to judge. */
 static bool has_short_output(const struct evidence_cell *cell)
 {
     return audit_cell_is_measured(cell) && audit_cell_tokens_out(cell) < OUTPUT_NEEDED
@@ -37,12 +37,12 @@ void audit_check_one_token(struct audit *audit)
         return;
     for (size_t i = 0; i < finding->cell_count; i++)
         least = fmin(least, audit_cell_tokens_out(&audit->evidence->cells[finding->cells[i]]));
-    text_addf(&finding->arithmetic, "as few as %.3g output tokens per request, where %d are needed",
-              least, OUTPUT_NEEDED);
-    text_add(
-        &finding->consequence,
-        "No conclusion on generation speed, quantization or speculative decoding is valid: this is "
-        "prefill and overhead.");
+    text_addf(&finding->arithmetic,
+              "as few as %.3g output tokens per request; at least %d are needed", least,
+              OUTPUT_NEEDED);
+    text_add(&finding->consequence, "No conclusion about generation speed, quantization or "
+                                    "speculative decoding is valid: these cells measure prefill "
+                                    "and overhead.");
 }
 
 /* ---- Which tokens? ---- */
@@ -55,7 +55,7 @@ static double tokens_per_request(const struct evidence_cell *cell)
     return rate / cell->request_throughput;
 }
 
-/* Whether the tokens per request may be those of the context: not if they equal the requested
+/* Whether the tokens per request can be those of the context: not if they equal the requested
  * output length, because then they are output tokens. */
 static bool may_be_locked(const struct evidence_cell *cell)
 {
@@ -93,7 +93,7 @@ static bool is_proven_by_matches(const struct evidence *evidence)
 /* Tokens per request = a + b x context, by least squares over the cells that may be locked. */
 struct line {
     double a, b, low, high; /* low, high: the contexts' range */
-    size_t count;           /* of these cells */
+    size_t count;           /* number of these cells */
 };
 
 static struct line fit_line(const struct evidence *evidence)
@@ -129,7 +129,7 @@ static bool is_on_line(const struct evidence_cell *cell, const struct line *line
 }
 
 /* Whether tokens per request are the tokens of the context plus a small constant, over widely
- * different contexts. The constant is a template, answers of a few tokens, or the rounding of a
+ * different contexts. The constant can come from a chat template, short answers or a rounded
  * rate. */
 static bool is_line_of_context(const struct evidence *evidence, const struct line *line)
 {
@@ -171,7 +171,7 @@ void audit_check_locked_tokens(struct audit *audit)
     cell = &evidence->cells[finding->cells[finding->cell_count - 1]];
     text_addf(&finding->arithmetic,
               "%zu cells have tokens/s = context x requests/s; row %lld: %.5g tokens/s / %.5g "
-              "requests/s = %.5g, of a context of %.15g",
+              "requests/s = %.5g, at a context of %.15g",
               finding->cell_count, (long long)cell->row,
               tokens_per_request(cell) * cell->request_throughput, cell->request_throughput,
               tokens_per_request(cell), cell->input_length);
@@ -192,11 +192,11 @@ void audit_check_unknown_output(struct audit *audit)
     finding = audit_find_cells(audit, FINDING_CAUTION, counts_nothing);
     if (finding == NULL)
         return;
-    text_addf(&finding->arithmetic, "cells without a number of output tokens: %zu",
+    text_addf(&finding->arithmetic, "cells without a count of output tokens: %zu",
               finding->cell_count);
     text_add(&finding->consequence,
-             "Requests of unknown length: do not compare them with another workload, and draw no "
-             "conclusion about generation.");
+             "The length of the answers is not known: do not compare these cells with another "
+             "workload, and draw no conclusion about generation.");
 }
 
 static bool is_estimated(const struct evidence_cell *cell)
@@ -212,12 +212,13 @@ void audit_check_estimated(struct audit *audit)
         return;
     text_add(&finding->arithmetic,
              "answers without usage: each of their chunks was counted as one token");
-    text_add(&finding->consequence,
-             "With speculative decoding or tool calls a chunk is several tokens: token rates are "
-             "lower bounds.");
+    text_add(
+        &finding->consequence,
+        "With speculative decoding or tool calls, a chunk can hold several tokens: token rates are "
+        "lower bounds.");
 }
 
-/* ---- Warnings of the load generator ---- */
+/* ---- Warnings from the load generator ---- */
 
 static bool is_client_limited(const struct evidence_cell *cell)
 {
@@ -232,9 +233,8 @@ void audit_check_client(struct audit *audit)
         return;
     text_addf(&finding->arithmetic, "cells with the warning client_limited: %zu",
               finding->cell_count);
-    text_add(
-        &finding->consequence,
-        "The measuring machine was the bottleneck: the server may be faster than these cells.");
+    text_add(&finding->consequence, "The measuring machine was the bottleneck: the server may be "
+                                    "faster than these cells show.");
 }
 
 static bool is_contaminated(const struct evidence_cell *cell)
@@ -250,13 +250,10 @@ void audit_check_contaminated(struct audit *audit)
         return;
     text_addf(&finding->arithmetic,
               "cells in which the server also worked for other clients, each time they were "
-              "measured: %zu; "
-              "run_show with `cell` says how this was detected",
+              "measured: %zu; run_show with `cell` says how this was detected",
               finding->cell_count);
-    text_add(
-        &finding->consequence,
-        "Other clients used the server meanwhile: undisturbed, it can do more than these cells "
-        "show.");
+    text_add(&finding->consequence, "Other clients used the server at the same time: undisturbed, "
+                                    "it can do more than these cells show.");
 }
 
 static bool is_uneven(const struct evidence_cell *cell)
@@ -272,8 +269,7 @@ void audit_check_uneven(struct audit *audit)
         return;
     text_addf(&finding->arithmetic,
               "cells in which the server stalled or changed its speed, each time they were "
-              "measured: %zu; "
-              "their reasons say how",
+              "measured: %zu; the cells' reasons say how",
               finding->cell_count);
     text_add(&finding->consequence,
              "The means of these cells mix two states of the server and describe neither.");
@@ -281,8 +277,8 @@ void audit_check_uneven(struct audit *audit)
 
 /* ---- Rates ---- */
 
-/* The most by which rounding may have changed the figure: half a unit of its last decimal, 0.5 for
- * an integer. */
+/* The maximum error that rounding can have caused in the figure: half a unit of its last decimal,
+ * or 0.5 for an integer. */
 static double rounding_error(double value)
 {
     double unit = 1;

@@ -23,8 +23,8 @@ void chart_cloud_finish(struct chart_cloud *cloud)
     *cloud = (struct chart_cloud){ 0 };
 }
 
-/* The square that contains the point; NULL: it is outside the box. Points on the right or lower
- * edge belong to the last column or row. */
+/* The square that contains the point; NULL: the point is outside the box. Points on the right or
+ * lower edge belong to the last column or row. */
 static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
 {
     double column = (spot.x - cloud->box.x) / cloud->width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds which squares of an area contain a point, where there are too many points to draw each.
- * Private to analysis/charts/. */
+/* Finds which squares of an area contain points, for charts with too many points to draw each of
+ * them. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
@@ -10,7 +10,7 @@ struct chart_cloud {
     struct box box;
     size_t columns, rows;
     double width, height; /* of a square */
-    bool *filled;         /* row by row: the square contains a point; heap */
+    bool *filled;         /* row by row: whether the square contains a point; heap */
 };
 #define CHART_CLOUD_AUTO __attribute__((cleanup(chart_cloud_finish))) struct chart_cloud
 /* `side`: the approximate size of a square. */

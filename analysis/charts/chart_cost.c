@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What does a million output tokens cost under a limit of TTFT p99? Draws a line for each
- * deployment: for each limit that a load meets, the price at the cheapest such load. */
+/* What does a million output tokens cost under a TTFT p99 limit? Draws a line for each deployment:
+ * the price at the cheapest load that meets each limit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 #define TOKENS 1e6
 #define NAMES_ROOM 160
-#define RIGHT_AXIS 52 /* width of an axis on the right and its numbers */
+#define RIGHT_AXIS 52 /* width of the axis on the right, with its numbers */
 #define SUBTITLE_NAME_ROOM 300
 #define SECONDS_PER_HOUR 3600
 #define ROW_NAME_SIZE (SCALE_NUMBER_SIZE + sizeof "context ")
 
-/* A load and its price per million tokens; the load meets every limit from `ttft_ms` upwards. */
+/* A load, the lowest TTFT p99 limit that it meets, and its price per million output tokens. */
 struct offer {
     double ttft_ms, usd, load;
 };
@@ -27,10 +27,10 @@ struct cost {
     size_t count;
     struct offer *offers[CHART_PRICES_MAX]; /* of each deployment, sorted by ttft_ms; heap */
     size_t offer_counts[CHART_PRICES_MAX];
-    /* The context (chart.h) that is shown for each deployment: the one with the most measured
-     * loads. NaN: not known. */
+    /* The context (or output length) that is shown for each deployment: the one with the most
+     * measured loads. NaN: not known. */
     double rows[CHART_PRICES_MAX];
-    bool by_output[CHART_PRICES_MAX]; /* the row is an output length, not a context */
+    bool by_output[CHART_PRICES_MAX]; /* rows[i] is an output length, not a context */
     struct scale x, y;
     struct scale_range limits, costs;
 };
@@ -96,15 +96,16 @@ bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out)
     const struct evidence_facts *facts = &runs->runs[0].facts;
 
     out->usd_per_hour = facts->price_usd_per_chip_hour * (facts->chips > 0 ? facts->chips : 1);
-    out->source = "as its import says";
+    out->source = "stated by the import";
     out->date = facts->date;
     return out->usd_per_hour > 0;
 }
 
 /* ---- Drawing ---- */
 
-/* Draws for each limit the cheapest load that meets it; to the left of the first step none does.
- * Returns the y coordinate at which the line ends; without a line, the lower edge of the box. */
+/* Draws the price at the cheapest load that meets each limit, from the lowest limit that any load
+ * meets. Returns the y coordinate at which the line ends; if there is no line, the lower edge of
+ * the box. */
 static double draw_steps(const struct cost *cost, size_t series, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -131,7 +132,7 @@ static double draw_steps(const struct cost *cost, size_t series, struct box box)
     return used > 0 ? scale_at(&cost->y, best) : box.y + box.height;
 }
 
-/* Draws an axis of tokens per dollar, with the ticks of the axis on the left. */
+/* Draws an axis of tokens per dollar, with ticks at the same heights as on the left axis. */
 static void draw_right_axis(const struct cost *cost, struct box box)
 {
     struct drawing *drawing = &cost->chart->drawing;
@@ -171,8 +172,8 @@ static void draw(struct cost *cost, double top)
     with_right_axis.width += RIGHT_AXIS;
     cost->x = scale_fit(&cost->limits, box.x, box.x + box.width);
     cost->y = scale_fit(&cost->costs, box.y + box.height, box.y);
-    chart_axis_y(drawing, &cost->y, box.x, box.x + box.width, "$ for a million output tokens");
-    chart_axis_x(drawing, &cost->x, box.y + box.height, box.y, "limit of TTFT p99, ms");
+    chart_axis_y(drawing, &cost->y, box.x, box.x + box.width, "$ per million output tokens");
+    chart_axis_x(drawing, &cost->x, box.y + box.height, box.y, "TTFT p99 limit, ms");
     draw_right_axis(cost, box);
     for (size_t i = 0; i < cost->count; i++)
         labels[i].y = draw_steps(cost, i, box);
@@ -197,7 +198,8 @@ static bool have_same_row(const struct cost *cost)
     return true;
 }
 
-/* Appends "Gemma on L4: $0.70/h (a price list, 2026-08-01)"; `with_row`: with the row. */
+/* Appends "Gemma on L4: $0.70/h (a price list, 2026-08-01)"; `with_row`: with the context or output
+ * length after the name. */
 static void describe_price(const struct cost *cost, size_t i, bool with_row, struct text *parts)
 {
     const struct chart_price *price = &cost->prices[i];
@@ -234,7 +236,7 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
 
     for (size_t i = 0; i < cost.count; i++)
         find_offers(&cost, i);
-    chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", "Cost under a limit of TTFT");
+    chart_start(out, CHART_WIDTH, CHART_HEIGHT, "", "Cost under a TTFT limit");
     fill_table(&cost);
     describe(&cost, &parts);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
@@ -242,7 +244,7 @@ void chart_cost(const struct chart_price *prices, size_t count, struct chart *ou
         draw(&cost, top);
     else
         chart_empty(out, top,
-                    "No cell of the length with the most measured loads has both TTFT p99 and "
+                    "No cell at the length with the most measured loads has both TTFT p99 and "
                     "output tokens/s");
     for (size_t i = 0; i < cost.count; i++)
         free(cost.offers[i]);

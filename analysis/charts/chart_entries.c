@@ -31,8 +31,8 @@ static void add_all(struct chart_grid *grid)
                 (struct chart_entry){ .cell = &grid->runs->runs[r].cells[i], .run = r, .index = i };
 }
 
-/* Finds which kind of load more cells have, users or rates (users if equally many have each), and
- * omits the cells without a load of this kind, or with a negative one. */
+/* Chooses the kind of load that more cells have, users or rates (users in a tie), and omits the
+ * cells whose load of this kind is missing or negative. */
 static void find_loads(struct chart_grid *grid)
 {
     size_t users = 0, rates = 0, count = 0;
@@ -70,7 +70,8 @@ static bool differ(const struct chart_grid *grid, size_t offset)
     return false;
 }
 
-/* Rows are output lengths if these differ and the contexts do not; else rows are contexts. */
+/* Rows are output lengths if the cells differ in these and not in their contexts; otherwise, rows
+ * are contexts. */
 static void find_rows(struct chart_grid *grid)
 {
     grid->by_output = !differ(grid, offsetof(struct evidence_cell, input_length))
@@ -116,8 +117,8 @@ static int by_point(const void *a, const void *b)
     return order != 0 ? order : compare_places(left, right);
 }
 
-/* Keeps the largest slice: cells of one variant and, unless rows are output lengths, of one output
- * length. */
+/* Keeps the largest slice: cells with the same variant and, unless rows are output lengths, the
+ * same output length. */
 static void keep_largest_slice(struct chart_grid *grid)
 {
     size_t first = 0, best = 0, most = 0;
@@ -188,8 +189,7 @@ static bool applies_to(const struct finding *finding, size_t index)
                   != NULL;
 }
 
-/* A cell's marks are the warnings of its measurement, and the audit rules that have a finding on
- * it. */
+/* A cell's marks are its own warnings and the audit rules that have a finding on it. */
 static void find_marks(struct chart_grid *grid)
 {
     for (size_t i = 0; i < grid->entry_count; i++) {

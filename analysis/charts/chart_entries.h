@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the cells of a grid, which the grid then assigns to its points. Private to
+/* Chooses the cells of a grid. chart_grid.c then assigns them to the points of the grid. Private to
  * analysis/charts/. */
 #pragma once
 
@@ -9,10 +9,10 @@ struct chart_entry {
     const struct evidence_cell *cell;
     size_t run, index; /* the cell's place in the runs */
     double load, row;
-    uint64_t marks; /* bits: indices into the grid's marks */
+    uint64_t marks; /* bit i: the cell has the mark at index i of the grid */
 };
 
-/* Fills the grid's entries, sorted by row, load and place in the runs. Also fills what follows from
- * them: the kinds of load and of rows, the output length, the variant, the marks, and the numbers
- * of the cells that are left out. */
+/* Fills the grid's entries, sorted by row, load and place in the runs. Also sets the members that
+ * follow from the choice of cells: is_rate, by_output, output_tokens, variant, the marks,
+ * other_cells and unplaced_cells. */
 void chart_entries_find(struct chart_grid *grid);

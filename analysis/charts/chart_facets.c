@@ -114,7 +114,8 @@ double chart_names_room(const char *heading, const struct chart_name_label *labe
     return fmin(most, ceil(room));
 }
 
-/* Moves names apart: downwards from the first, then upwards from the lower end of the plot. */
+/* Moves names apart: first downwards from the uppermost, then upwards from the lower edge of the
+ * plot. */
 static void spread(struct chart_name_label *labels, size_t count, struct box plot)
 {
     double lowest = plot.y + plot.height;
@@ -125,9 +126,9 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* The heading is above the first name that has a marker; if names without a marker are so close
- * above that name that the heading has no room, above these; if no name has a marker, above the
- * plot. */
+/* The heading goes above the first name that has a marker, or above the names without a marker that
+ * are too close to that name to leave room for it. If no name has a marker, the heading goes above
+ * the plot. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lays out a line chart as one panel, or as several if there are more than six lines, each panel
- * with a column for the lines' names on the right. Draws the axis of loads, and the names. Private
- * to analysis/charts/. */
+/* Lays out a line chart as one panel, or as several if there are more than six lines. Each panel
+ * has a column on the right for the names of its lines. Also draws the axis of loads and the names.
+ * Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -11,7 +11,7 @@
 
 struct chart_panel_area {
     struct box box;      /* of the plot, without axes and names */
-    size_t first, count; /* its lines: the first one, and how many */
+    size_t first, count; /* its lines: the index of the first, and their number */
 };
 
 struct chart_facets {
@@ -20,7 +20,7 @@ struct chart_facets {
 };
 
 #define CHART_LINES_MAX (CHART_PANELS_MAX * CHART_PANEL_SERIES)
-/* Lays out the panels of this many lines (at most CHART_LINES_MAX) below `top`, and enlarges the
+/* Lays out the panels for this many lines (at most CHART_LINES_MAX) below `top`, and enlarges the
  * picture so that they fit. */
 struct chart_facets chart_facets_lay_out(struct drawing *drawing, double top, size_t lines);
 
@@ -31,7 +31,7 @@ struct scale chart_scale_of_loads(const struct scale_range *loads, struct box pl
 void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
                       const struct scale *scale, struct box plot);
 
-/* A name beside a plot, such as that of a line, with its marker if it has one. */
+/* A name beside a plot, such as a line's, with its marker if it has one. */
 struct chart_name_label {
     double y; /* its preferred place */
     char name[SCALE_NUMBER_SIZE + 40];

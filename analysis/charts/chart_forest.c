@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is B faster? Draws the ratio of each compared cell (if there are more than ROWS_MAX, of those
- * that differ most clearly), and the overall ratio, with their intervals. */
+/* Is B faster? Draws the ratio for each compared cell and the overall ratio, with their intervals.
+ * If more than ROWS_MAX cells are compared, draws those that differ most clearly. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct forest {
 
 /* ---- Which rows ---- */
 
-/* The cell's corrected p-value; 2, which is above every p-value, if it is not known. */
+/* The cell's corrected p-value; if it is not known, 2, which is greater than every p-value. */
 static double p_of(const struct forest *forest, size_t i)
 {
     double p = forest->input->comparison->cells[i].estimate.p_corrected;
@@ -42,8 +42,8 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The p-value that the ROWS_MAX compared cells with the lowest ones do not exceed; INFINITY: no
- * more than ROWS_MAX cells are compared. */
+/* The ROWS_MAX-th lowest p-value of the compared cells; INFINITY: at most ROWS_MAX cells are
+ * compared. */
 static double worst_shown(const struct forest *forest)
 {
     const struct comparison *comparison = forest->input->comparison;
@@ -261,7 +261,8 @@ static void draw_headings(const struct forest *forest, double y)
     }
 }
 
-/* Draws a line above the row if its context and that of the row above are known, and differ. */
+/* Draws a line above the row if its context and the context of the row above are known and
+ * differ. */
 static void draw_rule(const struct forest *forest, size_t row, double y)
 {
     const struct compared_cell *cells = forest->input->comparison->cells;
@@ -357,7 +358,7 @@ static void describe(const struct forest *forest, struct text *parts)
     describe_left_out(input->comparison, parts);
 }
 
-/* Writes the facts that rule out the comparison, at most REFUSED_MAX of them, one on each line. */
+/* Writes the facts that rule out the comparison, at most REFUSED_MAX of them, one per line. */
 static void draw_refused(struct forest *forest, double top)
 {
     const struct comparison *comparison = forest->input->comparison;

@@ -10,7 +10,7 @@
 
 #define DOT " \xc2\xb7 "
 #define LINES_MAX 3
-#define NAME_SIZE 40 /* of a file's name; a longer one is cut */
+#define NAME_SIZE 40 /* of a file's name; a longer name is cut */
 #define LINE_HEIGHT 16
 #define BANNER_NAMES 4
 
@@ -204,11 +204,11 @@ void chart_describe(const struct chart_grid *grid, struct text *parts)
     describe_samples(grid, parts);
     describe_counts(grid, parts);
     if (grid->other_cells > 0)
-        chart_part(parts, "%zu cell%s of other %s not shown", grid->other_cells,
+        chart_part(parts, "%zu cell%s with other %s not shown", grid->other_cells,
                    grid->other_cells == 1 ? "" : "s",
                    grid->by_output ? "variants" : "output lengths or variants");
     if (grid->unplaced_cells > 0)
-        chart_part(parts, "%zu cell%s without a load, or outside of the grid", grid->unplaced_cells,
+        chart_part(parts, "%zu cell%s without a load, or outside the grid", grid->unplaced_cells,
                    grid->unplaced_cells == 1 ? "" : "s");
 }
 

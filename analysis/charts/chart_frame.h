@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the charts: title and subtitle, axes, markers. Private to analysis/charts/. */
+/* What the charts share: title and subtitle, axes, markers. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_grid.h"
@@ -9,8 +9,8 @@
 #define CHART_HEIGHT 480
 #define CHART_MARGIN 24
 #define CHART_TITLE_Y 30
-/* With fewer samples, or if their number is not known, a marker of chart_latency, chart_pareto or
- * chart_tail is hollow. */
+/* A marker of chart_latency, chart_pareto or chart_tail is hollow if there are fewer samples than
+ * this, or if their number is not known. */
 #define CHART_SAMPLES_FEW 30
 
 #define CHART_FILL(paint) ((struct style){ .fill = (paint) })
@@ -18,7 +18,8 @@
 
 /* ---- Head ---- */
 
-/* Begins the picture with the title `name` + `shown`; the name is shortened if they do not fit. */
+/* Begins the picture with the title `name` + `shown`. The name is shortened if the title does not
+ * fit. */
 void chart_start(struct chart *chart, double width, double height, const char *name,
                  const char *shown);
 /* Writes the parts with " · " between them, in up to three lines, the first below `y`. Returns
@@ -27,16 +28,16 @@ double chart_lines(struct drawing *drawing, enum text_kind kind, enum paint pain
                    const struct text *parts);
 /* Appends a part to the parts that chart_lines writes, unless the part is empty. */
 void chart_part(struct text *parts, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends what the subtitle says of a grid: origin, variant and output length; the numbers of
- * cells, repetitions and samples; and how many cells failed, are infeasible, inferred or skipped,
- * are marked with a warning, or are not shown. */
+/* Appends what the subtitle says about a grid: its origin, variant and output length; the numbers
+ * of cells, repetitions and samples; and how many cells failed, are infeasible, inferred or
+ * skipped, are marked with a warning, or are not shown. */
 void chart_describe(const struct chart_grid *grid, struct text *parts);
 /* Appends "Warnings: burst in 132 of 156 cells"; nothing if no warning is common. */
 void chart_banner(const struct chart_grid *grid, struct text *parts);
-/* Writes a subtitle of the grid's own parts followed by `more`, and the banner below it. Returns
- * the y coordinate at which the plot may begin. */
+/* Writes the subtitle, which is the description of the grid followed by `more`, and the banner
+ * below it. Returns the y coordinate at which the plot can begin. */
 double chart_head(struct chart *chart, const struct chart_grid *grid, const char *more);
-/* Writes a sentence in place of a plot without figures. */
+/* Writes a sentence in place of a plot that would have no figures. */
 void chart_empty(struct chart *chart, double top, const char *why);
 
 /* ---- Axes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of runs as points of a grid, load by context or by output length. Most charts are drawn
- * from such a grid. Private to analysis/charts/. */
+/* Arranges the cells of runs as points of a grid, load by context or by output length. Most charts
+ * are drawn from such a grid. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -21,27 +21,28 @@ struct chart_point {
     double load, row; /* the row: a context, or an output length */
     enum chart_state state;
     bool is_marked;      /* a cell has a warning that is not common (struct chart_mark) */
-    double failed_share; /* share of the requests, in the worst repetition; 0: none, or not known */
-    /* Requests that succeeded (attempted or planned, if the cell does not state how many did), in
-     * the repetition with the fewest; NaN: not known. */
+    double failed_share; /* of the requests in the worst repetition; 0: none, or not known */
+    /* The number of requests that succeeded, in the repetition with the fewest. If a cell does not
+     * state it, the number of attempted or else of planned requests is used. NaN: not known. */
     double samples;
     const struct chart_entry *entries; /* the cells of all repetitions */
     size_t entry_count;
 };
 
-/* A figure over a point's measured repetitions. */
+/* The mean and the range of a figure over the measured repetitions of a point. */
 struct chart_figure {
     double mean, low, high; /* NaN: no repetition has it */
     size_t count;           /* of the repetitions that have it */
 };
 
 #define CHART_MARKS_MAX 64
-/* A warning that at least one cell of the grid has: one of its measurement, or an audit rule that
- * has a finding on it. */
+/* A warning that at least one cell of the grid has: a warning of the cell itself, or an audit rule
+ * with a finding on it. */
 struct chart_mark {
     char name[48];
     size_t cells; /* the number of cells that have it */
-    /* More than a third of the cells have it: the banner names or counts it; it marks no cell. */
+    /* More than a third of the cells have it, so the banner names or counts it and no cell is
+     * marked with it. */
     bool is_common;
 };
 
@@ -55,22 +56,22 @@ struct chart_grid {
     struct chart_point *points; /* row by row */
     struct chart_entry *entries;
     size_t entry_count;
-    double output_tokens; /* the same in all cells; NaN: by_output, or not known */
+    double output_tokens; /* the same in all cells; NaN: not known, or rows are output lengths */
     const char *variant;  /* the same in all cells; borrowed */
     struct chart_mark marks[CHART_MARKS_MAX];
     size_t mark_count;
     size_t other_cells; /* not in the grid: they have other output lengths or variants */
-    /* Not in the grid: without a load of the grid's kind, with a negative one, or beyond an axis's
-     * CHART_AXIS_MAX values. */
+    /* Not in the grid: they have no load of the grid's kind or a negative one, or are beyond the
+     * first CHART_AXIS_MAX values of an axis. */
     size_t unplaced_cells;
-    size_t repetitions; /* the most of any point */
+    size_t repetitions; /* the largest number of repetitions of any point */
 };
 #define CHART_GRID_AUTO __attribute__((cleanup(chart_grid_finish))) struct chart_grid
 
-#define CHART_AXIS_MAX 200 /* values of an axis */
+#define CHART_AXIS_MAX 200 /* the most values on an axis */
 
-/* Makes the grid of the largest group of cells with one variant and, unless rows are output
- * lengths, one output length. */
+/* Makes the grid from the largest group of cells that have the same variant and, unless rows are
+ * output lengths, the same output length. */
 void chart_grid_init(struct chart_grid *grid, const struct chart_runs *runs);
 void chart_grid_finish(struct chart_grid *grid);
 /* `row`, `load`: indices. */
@@ -83,8 +84,8 @@ size_t chart_grid_marked(const struct chart_grid *grid); /* the number of marked
 
 /* The figure whose double is at `offset` in struct evidence_cell. */
 struct chart_figure chart_point_figure(const struct chart_point *point, size_t offset);
-/* The text in place of a figure: "fail" or an HTTP status, "too long", "skipped", "inferred"; "?"
- * for a measured point, "" for an absent one. */
+/* The text to show in place of a figure: "fail" or an HTTP status, "too long", "skipped",
+ * "inferred"; "?" for a measured point, "" for an absent one. */
 const char *chart_point_word(const struct chart_point *point);
 /* The reason that the first cell in the point's state gives: why it was not measured, or what
  * failed. "" if it gives none, if there is no cell, or if the point is measured. Borrowed. */

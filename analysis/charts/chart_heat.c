@@ -15,7 +15,7 @@
 #define TICK_HEIGHT 14           /* of a row's name */
 #define GAP 1.5                  /* between cells */
 #define CORNER 7                 /* size of a warning's mark */
-#define FAILED_SHARE_SHOWN 0.005 /* the least share that is drawn */
+#define FAILED_SHARE_SHOWN 0.005 /* smaller shares are not drawn */
 
 /* ---- Layout ---- */
 
@@ -273,7 +273,7 @@ static void draw_saturation(struct chart_heat *heat)
         if (load == heat->grid->load_count)
             continue;
         heat->has_saturation = true;
-        /* smaller, except in a dense map, so that the outlines of neighbours do not overlap */
+        /* inset, except in a dense map, so that the outlines of neighbours do not overlap */
         box = chart_heat_inset(box, heat->is_dense ? 0 : 0.8);
         drawing_rect(&heat->chart->drawing, box, 2,
                      CHART_STROKE(chart_series_paint(1), heat->is_dense ? 1 : 2.2));
@@ -345,7 +345,7 @@ void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quan
     top = chart_head(out, &grid, "");
     fill_table(&heat);
     if (grid.entry_count == 0) {
-        chart_empty(out, top, "There is no cell with a load");
+        chart_empty(out, top, "No cell has a load");
         return;
     }
     lay_out(&heat, top);

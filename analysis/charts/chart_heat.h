@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the heat map: its cells (chart_heat.c, or chart_heat_dense.c if there are many), and
- * the legend with the signs that it shares with the cells of chart_heat.c (chart_heat_legend.c).
- * Private to analysis/charts/. */
+/* The parts of the heat map. chart_heat.c draws the cells, or chart_heat_dense.c if there are many.
+ * chart_heat_legend.c draws the legend, and the symbols that both the legend and the cells of
+ * chart_heat.c show. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart_frame.h"
@@ -15,12 +15,11 @@ struct chart_heat {
     struct scale_range range; /* of measured figures */
     double left, top, cell_width, cell_height;
     bool is_dense;                         /* the cells are too small for figures */
-    bool has_saturation, has_failed_share; /* a cell shows the sign, so the legend explains it */
+    bool has_saturation, has_failed_share; /* a cell shows the symbol, so the legend explains it */
     bool has_unknown;                      /* a measured cell does not have this figure */
 };
 
-/* Radius of the dot for CHART_ABSENT: in the legend, and in the cells of a map that is not dense.
- */
+/* Radius of the dot for CHART_ABSENT in the legend and in a map that is not dense. */
 #define CHART_HEAT_DOT 2
 #define CHART_HEAT_DENSE_GAP 0.5 /* between the cells of a dense map */
 
@@ -38,5 +37,5 @@ void chart_heat_hatch(struct drawing *drawing, struct box box);
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
 /* Draws a bar along the box's lower edge: the share of the cell's requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* Explains the colours and the signs of the picture. `y`: the baseline of the colours' title. */
+/* Explains the colours and the symbols of the picture. `y`: the baseline of the colours' title. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the cells of a heat map that has too many cells to show their figures. Neighbours in a row
- * that look the same share one stroke or outline, and only signs are drawn cell by cell, so that
+ * that look the same share one stroke or outline, and only symbols are drawn cell by cell, so that
  * 10,000 cells make a file about as large as 156 cells with figures do. */
 #include <math.h>
 #include <stdint.h>
@@ -87,7 +87,7 @@ static void each_run(struct dense *dense, int look,
         }
 }
 
-/* ---- Signs in single cells ---- */
+/* ---- Symbols in single cells ---- */
 
 static void add_diagonal(struct dense *dense, struct box box)
 {
@@ -131,8 +131,8 @@ static void add_marks(struct dense *dense)
 
 /* ---- All cells ---- */
 
-/* Adds the gaps between columns, which are drawn over the bars, because a bar may extend over
- * several columns. */
+/* Adds the gaps between columns. They are drawn over the bars, because a bar can span several
+ * columns. */
 static void add_gaps(struct dense *dense)
 {
     const struct chart_heat *heat = dense->heat;

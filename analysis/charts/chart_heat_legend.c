@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the legend, which explains the colours and signs of the heat map. Also draws the signs that
- * the legend shares with the cells of chart_heat.c. */
+/* Draws the legend, which explains the colours and symbols of the heat map. Also draws the symbols
+ * that the legend shares with the cells of chart_heat.c. */
 #include "analysis/charts/chart_heat.h"
 #include "base/core/memory.h"
 
 #include <math.h>
 
-#define HATCH 6 /* distance between lines */
+#define HATCH 6 /* distance between the lines of a hatch */
 #define STEP_WIDTH 26
 
-/* ---- Signs ---- */
+/* ---- Symbols ---- */
 
 void chart_heat_hatch(struct drawing *drawing, struct box box)
 {
@@ -131,8 +131,8 @@ static void swatch_absent(struct drawing *drawing, struct box box)
                    CHART_HEAT_DOT, CHART_FILL(PAINT_MUTED));
 }
 
-/* Explains only the signs in the picture. */
-static void draw_signs(const struct chart_heat *heat, double y)
+/* Explains only the symbols that are in the picture. */
+static void draw_symbols(const struct chart_heat *heat, double y)
 {
     const struct chart_grid *grid = heat->grid;
     const struct {
@@ -142,7 +142,7 @@ static void draw_signs(const struct chart_heat *heat, double y)
     } items[] = {
         { heat->has_saturation, "saturated from here on", swatch_saturation },
         { chart_grid_marked(grid) > 0, "marked: see warnings", swatch_marked },
-        { heat->has_failed_share, "share of requests failed", swatch_share },
+        { heat->has_failed_share, "share of failed requests", swatch_share },
         { chart_grid_count(grid, CHART_FAILED) > 0, "failed", swatch_failed },
         { chart_grid_count(grid, CHART_INFERRED) > 0, "inferred, not measured", swatch_inferred },
         { chart_grid_count(grid, CHART_INFEASIBLE) + chart_grid_count(grid, CHART_SKIPPED) > 0,
@@ -176,5 +176,5 @@ static void draw_signs(const struct chart_heat *heat, double y)
 void chart_heat_legend(const struct chart_heat *heat, double y)
 {
     draw_ramp(heat, y);
-    draw_signs(heat, y + 2);
+    draw_symbols(heat, y + 2);
 }

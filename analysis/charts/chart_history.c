@@ -15,7 +15,7 @@
 #define PANEL_GAP 34
 #define GAP_STEPS 2.5 /* a line breaks between values that are more steps apart than this */
 #define TIME_TICKS 7
-#define NOTE_WIDTH 18 /* a note's number whose place is taken moves right by this */
+#define NOTE_WIDTH 18 /* if its place is taken, a note's number moves right by this */
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 #define HOUR (60 * MINUTE)
@@ -83,7 +83,7 @@ static struct ticks ticks_of(const struct chart_history *input)
     return (struct ticks){ (input->from_ms + step - 1) / step * step, step };
 }
 
-/* Draws the time axis's vertical lines in one panel, so that they do not cross the next panel's
+/* Draws the time axis's vertical lines within one panel, so that they do not cross the next panel's
  * heading. */
 static void draw_time_rules(const struct history *history, struct box box)
 {
@@ -210,7 +210,7 @@ static void draw_series(const struct history *history, const struct scale *y, si
     draw_between_gaps(history, series, spots, count);
 }
 
-/* The y coordinate at which the line ends; NaN: it has no point. */
+/* The y coordinate at which the line ends; NaN: the line has no point. */
 static double end_of(const struct history *history, const struct chart_series *line,
                      const struct scale *y)
 {
@@ -220,7 +220,8 @@ static double end_of(const struct history *history, const struct chart_series *l
     return NAN;
 }
 
-/* Writes each name beside the end of its line; beside the lower edge if the line has no point. */
+/* Writes each name beside the end of its line, or beside the lower edge if the line has no
+ * point. */
 static void draw_panel_names(const struct history *history, const struct chart_panel *panel,
                              const struct scale *y, struct box box)
 {
@@ -252,7 +253,7 @@ static void draw_empty_panel(const struct history *history, const struct chart_p
                                            .y = box.y - 8,
                                            .string = panel->heading,
                                            .paint = PAINT_MUTED });
-    /* keeps the line of a restart from crossing the text */
+    /* keeps a restart's line from crossing the text */
     drawing_rect(drawing,
                  (struct box){ box.x + box.width / 2 - 80, box.y + box.height / 2 - 9, 160, 18 }, 3,
                  CHART_FILL(PAINT_PAPER));
@@ -327,7 +328,7 @@ static void describe(const struct history *history, struct text *parts)
     if (spans > 0)
         chart_part(parts, "shaded: %zu sweep%s", spans, spans == 1 ? "" : "s");
     if (restarts > 0)
-        chart_part(parts, "dashed rule: %zu restart%s", restarts, restarts == 1 ? "" : "s");
+        chart_part(parts, "dashed line: %zu restart%s", restarts, restarts == 1 ? "" : "s");
     for (size_t i = 0, number_shown = 0; i < input->note_count; i++)
         if (is_within(history, input->notes[i].at_ms))
             chart_part(parts, "%zu: %s", ++number_shown, input->notes[i].words);
@@ -368,5 +369,5 @@ void chart_history(const char *name, const struct chart_history *input, struct c
     if (input->to_ms > input->from_ms && input->panel_count > 0)
         draw(&history, top);
     else
-        chart_empty(out, top, "The range of time is empty");
+        chart_empty(out, top, "The time range is empty");
 }

@@ -7,10 +7,10 @@
 #include "analysis/charts/chart_latency_kinds.h"
 #include "analysis/charts/chart_rows.h"
 
-/* The most by which lines are moved apart so that their bars do not cover each other. */
+/* Lines are moved apart by at most this much, so that their bars do not cover each other. */
 #define DODGE 4
 #define DODGE_OF_ONE 20    /* if there is only one load */
-#define DODGE_OF_BARS 2    /* the least distance between lines with bars */
+#define DODGE_OF_BARS 2    /* lines closer than this have no bars */
 #define INSET 18           /* at both ends of the axis of loads, for the markers */
 #define CROSS 3            /* half the width of a failure's cross */
 #define FAILURE_ROWS_MAX 6 /* the most rows of crosses */
@@ -134,8 +134,8 @@ static void draw_strokes(const struct line *line)
     }
 }
 
-/* Draws a dash at the tail, and a bar to it if the lines are far enough apart to distinguish their
- * bars. */
+/* Draws a dash at the tail, and a bar from the point to it if the lines are far enough apart to
+ * distinguish their bars. */
 static void draw_tail(const struct line *line, const struct chart_point *point, struct spot at)
 {
     double tail = tail_of(line->latency, point);
@@ -190,8 +190,8 @@ static void draw_point(const struct line *line, size_t load)
     drawing_group_end(drawing);
 }
 
-/* The x coordinate at which the unbroken line through the point of this load ends, without the
- * line's shift. */
+/* The x coordinate of the last point in the unbroken part of the line that contains this load's
+ * point, without the line's shift. */
 static double end_of(const struct line *line, size_t load)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -201,8 +201,8 @@ static double end_of(const struct line *line, size_t load)
     return scale_at(&line->latency->x, grid->loads[load]);
 }
 
-/* Both ends of each unbroken part of a line have a marker; a point between them has one if it would
- * cover no other marker of the line. */
+/* Both ends of each unbroken part of a line have a marker. A point between them has a marker only
+ * if it would not cover another marker of the line. */
 static void draw_points(const struct line *line)
 {
     const struct chart_grid *grid = line->latency->grid;
@@ -239,8 +239,8 @@ static void draw_failure(const struct line *line, const struct chart_point *poin
     drawing_group_end(drawing);
 }
 
-/* The first row in which a cross at `x` touches no other cross; FAILURE_ROWS_MAX: there is none.
- * `last`: the place of each row's last cross. */
+/* The first row in which a cross at `x` touches no other cross; FAILURE_ROWS_MAX: no row has room.
+ * `last`: the x coordinate of each row's last cross. */
 static size_t row_with_room(const double *last, double x)
 {
     size_t row = 0;
@@ -251,8 +251,8 @@ static size_t row_with_room(const double *last, double x)
 }
 
 /* Draws a cross for each point that failed, in rows above all values, because a failure has no
- * value. Crosses for which FAILURE_ROWS_MAX rows have no room are omitted. Returns the number of
- * rows. `is_trial`: draws nothing. */
+ * value. Crosses that do not fit into FAILURE_ROWS_MAX rows are omitted. Returns the number of
+ * rows. `is_trial`: only counts the rows, draws nothing. */
 static size_t draw_failures(const struct latency *latency, const struct chart_panel_area *panel,
                             bool is_trial)
 {
@@ -280,8 +280,8 @@ static size_t draw_failures(const struct latency *latency, const struct chart_pa
 
 /* ---- A panel ---- */
 
-/* The y coordinate at which the line ends; the top if the row has only failures; NaN: it has
- * neither figures nor failures. */
+/* The y coordinate at which the line ends; the top of the box if the row has failures but no
+ * figures; NaN: the row has neither. */
 static double last_place(const struct line *line, struct box box)
 {
     double place = NAN;
@@ -334,7 +334,8 @@ static void draw_limit(const struct latency *latency, struct box box,
     (*count)++;
 }
 
-/* The most rows of crosses in any panel: the scale of all panels leaves room for them. */
+/* The largest number of rows of crosses in any panel: the scale of every panel leaves room for that
+ * many. */
 static size_t failure_rows(struct latency *latency, const struct chart_facets *facets)
 {
     size_t most = 0;
@@ -418,7 +419,7 @@ static void write_legend(const struct latency *latency, struct text *out)
     if (latency->tail != NULL)
         chart_part(out, "dash: %s", strrchr(latency->tail->title, ' ') + 1);
     if (latency->grid->repetitions > 1)
-        chart_part(out, "broad: lowest to highest repetition");
+        chart_part(out, "thick: lowest to highest repetition");
     chart_part(out, "hollow: fewer than %d samples, or no known tail", CHART_SAMPLES_FEW);
     if (chart_grid_count(latency->grid, CHART_FAILED) > 0)
         chart_part(out, "\xc3\x97 failed");

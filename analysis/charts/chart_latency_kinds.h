@@ -4,11 +4,12 @@
 
 #include "analysis/charts/chart.h"
 
-/* The figures that a chart of a latency shows: from each list, the first that the runs have. */
+/* The figures that a chart of a latency shows: of each list, the first quantity that the runs
+ * have. */
 struct chart_latency_kind {
     enum metric metric;
     const char *title, *heading;
     const char *centres[2], *tails[2]; /* names of quantities; NULL: none */
 };
-/* The metric's row; TTFT's for a metric that has no chart. */
+/* The metric's row; the row of TTFT if the metric has no chart. */
 const struct chart_latency_kind *chart_latency_kind(enum metric metric);

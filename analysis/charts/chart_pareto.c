@@ -8,9 +8,9 @@
 #include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_rows.h"
 
-#define SQUARE 6          /* size of the squares that show where the rows have points */
-#define LABELS_MAX 16     /* the most loads whose number is written beside their points */
-#define LABEL_DISTANCE 40 /* the least distance between two points that get the same number */
+#define SQUARE 6          /* size of the squares that are shaded where points are */
+#define LABELS_MAX 16     /* at most this many loads are written beside their points */
+#define LABEL_DISTANCE 40 /* points of a load that are closer together share one label */
 
 struct pareto {
     struct chart *chart;
@@ -26,7 +26,7 @@ struct pareto_point {
     double speed, total;
     /* No other load of its row is better in one figure and at least as good in the other. */
     bool is_best;
-    bool is_hidden; /* too near to an earlier point to have a marker of its own */
+    bool is_hidden; /* too close to an earlier point to have a marker of its own */
 };
 
 /* The points of a row of the grid. */
@@ -213,7 +213,7 @@ static bool label_point(const struct pareto *pareto, struct box box,
     return false;
 }
 
-/* The line's point of this load; NULL: there is none, or it has no marker. */
+/* The line's point for this load; NULL: there is none, or it has no marker. */
 static const struct pareto_point *shown_at(const struct line *line, double load)
 {
     for (size_t i = 0; i < line->count; i++)
@@ -222,7 +222,7 @@ static const struct pareto_point *shown_at(const struct line *line, double load)
     return NULL;
 }
 
-/* Writes the load beside its points; points that are close together get its number only once. */
+/* Writes the load beside its points, but only once beside points that are close together. */
 static void label_load(const struct pareto *pareto, struct box box, const struct line *lines,
                        size_t count, double load)
 {
@@ -243,7 +243,7 @@ static void label_load(const struct pareto *pareto, struct box box, const struct
 
 /* ---- A panel ---- */
 
-/* Shades the places of all rows' points; the lines are drawn over this. */
+/* Shades the places of the points of all rows; the lines are drawn over the shading. */
 static void draw_cloud(const struct pareto *pareto, struct box box)
 {
     CHART_CLOUD_AUTO cloud;
@@ -340,7 +340,7 @@ void chart_pareto(const struct chart_runs *runs, struct chart *out)
                 ": speed for each user against throughput");
     fill_table(&pareto);
     pareto.rows = chart_rows_choose(&grid);
-    chart_rows_describe(&pareto.rows, &grid, "shaded: where the points of all lie", &more);
+    chart_rows_describe(&pareto.rows, &grid, "shaded: where all points lie", &more);
     chart_part(&more, "a point per load \xc2\xb7 better: up and to the right \xc2\xb7 "
                       "hollow: fewer than 30 samples \xc2\xb7 "
                       "grey: another load is as good or better in both");

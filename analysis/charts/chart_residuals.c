@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the measured load divided by the expected one: if the ratio is not near 1, the figures are
- * those of a different load. */
+/* Draws the measured load divided by the expected one: if the ratio is not near 1, the figures
+ * belong to a load other than the planned one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "analysis/charts/chart_rows.h"
 #include "base/core/memory.h"
 
-#define BAND 0.1         /* a ratio that differs from 1 by less is in the shaded band */
+#define BAND 0.1         /* ratios that differ from 1 by less than this are in the shaded band */
 #define RATIO_LEAST 1.25 /* the axis shows at least the ratios from 1 / 1.25 to 1.25 */
 #define DODGE_MAX 24     /* a cell is drawn at most this far left or right of its load's place */
 #define MARKER_SIDE 8
@@ -31,12 +31,12 @@ struct residuals {
     size_t shown[WARNINGS_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has_cells[SERIES_NONE + 1]; /* a cell of this series has a place in the plot */
-    bool is_dense;                   /* too many cells to describe each, or to draw hidden ones */
+    bool is_dense; /* too many cells to describe each, or to draw those that others cover */
 };
 
-/* If the loads are rates, the rate of answers, which is compared with the requested rate of
- * arrivals; else the number of requests in flight. If the cell does not state this number, it is
- * the rate of answers times the mean latency (Little's law, 1961). NaN: not known. */
+/* If the loads are rates: the rate of answers, to be compared with the requested rate of arrivals.
+ * Otherwise: the number of requests in flight or, if the cell does not state it, the rate of
+ * answers times the mean latency (Little's law, 1961). NaN: not known. */
 static double measured_of(const struct chart_grid *grid, const struct evidence_cell *cell)
 {
     double mean_ms = cell->latency[METRIC_E2E].mean_ms;
@@ -72,7 +72,7 @@ static bool has_place(const struct residuals *residuals, const struct chart_entr
 
 /* ---- Warnings ---- */
 
-/* Chooses the warnings with the fewest cells, so that their cells are seen. */
+/* Chooses the warnings that the fewest cells have, so that these cells stand out. */
 static void choose_warnings(struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -137,8 +137,9 @@ static void write_words(const struct residuals *residuals, const struct chart_en
         text_addf(out, "; %s", text_string(&marks));
 }
 
-/* How far left and right of their load's place the outermost contexts are drawn: less than half the
- * distance of the two nearest loads, so that each cell is nearest to its own load's place. */
+/* How far to the left and right of a load's place its outermost contexts are drawn: less than half
+ * the distance between the two closest loads, so that each cell is closest to the place of its own
+ * load. */
 static double largest_dodge(const struct residuals *residuals)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -151,8 +152,8 @@ static double largest_dodge(const struct residuals *residuals)
     return fmin(DODGE_MAX, fmin(0.36 * least, MARKER_SIDE / 2.0 * (double)(grid->row_count - 1)));
 }
 
-/* How far right of its load's place a cell is drawn (left if negative): the cells of one load are
- * side by side, by their context. */
+/* How far to the right of its load's place a cell is drawn (negative: to the left). The cells of a
+ * load are side by side, in the order of their contexts. */
 static double dodge_of(const struct residuals *residuals, const struct chart_entry *entry)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -187,8 +188,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Sets shown[i] for each cell to draw. In a dense chart, this is one cell in each square of about
- * MARKER_SIDE: one that has the rarest warning there. */
+/* Sets shown[i] for each cell to draw. In a dense chart, only one cell is drawn in each square of
+ * about MARKER_SIDE: one that has the rarest warning there. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;
@@ -230,7 +231,7 @@ static void add_name(struct chart_name_label *labels, size_t *count, size_t seri
 
 static const char *heading_of(const struct residuals *residuals)
 {
-    return residuals->shown_count > 0 ? "found by" : "";
+    return residuals->shown_count > 0 ? "finding" : "";
 }
 
 static size_t find_names(const struct residuals *residuals, struct chart_name_label *labels)
@@ -337,7 +338,7 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out)
     fill_table(&residuals);
     chart_part(&more,
                "1 = as planned \xc2\xb7 shaded: \xc2\xb1"
-               "10 %% \xc2\xb7 a dot per cell, by the rarest of its findings \xc2\xb7 "
+               "10 %% \xc2\xb7 a dot per cell, coloured by its rarest finding \xc2\xb7 "
                "%s from left to right",
                grid.by_output ? "output lengths" : "contexts");
     chart_part(&more, "%s", residuals.is_dense ? "cells at the same place are one dot" : "");

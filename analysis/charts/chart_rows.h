@@ -8,21 +8,21 @@
 #define CHART_MARKERS_MAX 480 /* more markers in one chart could not be told apart */
 #define CHART_MARKER_GAP 7    /* a line's markers between its ends are at least this far apart */
 
-/* All rows, or a sample if there are too many lines or markers to tell apart: as many as one panel
- * can show, evenly chosen from the first to the last. */
+/* All rows or, if there are too many lines or markers to tell apart, a sample: as many rows as one
+ * panel can show, evenly spaced from the first to the last. */
 struct chart_rows {
     size_t at[CHART_LINES_MAX]; /* indices of rows of the grid */
     size_t count;
     bool is_sample;
 };
 struct chart_rows chart_rows_choose(const struct chart_grid *grid);
-/* If the rows are a sample, adds to the subtitle how many they are, and `others`: how the rows that
- * were not chosen are shown. */
+/* If the rows are a sample, adds to the subtitle how many rows were chosen, and `others`, which
+ * says how the other rows are shown. */
 void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid *grid,
                          const char *others, struct text *parts);
 
 /* Draws a band from load to load, between the lowest and the highest positive figure of all rows.
- * It breaks at a load without such a figure. `offset`: of the figure's double in struct
- * evidence_cell. */
+ * The band breaks at a load without such a figure. `offset`: the place of the figure's double in
+ * struct evidence_cell. */
 void chart_rows_band(const struct chart_grid *grid, size_t offset, const struct scale *x,
                      const struct scale *y, struct drawing *drawing);

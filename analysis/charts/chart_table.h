@@ -29,5 +29,5 @@ const struct chart_value *chart_table_at(const struct chart_table *table, size_t
 
 /* Writes CSV with a line of headings. An unknown value is an empty field. */
 void chart_table_csv(const struct chart_table *table, struct text *out);
-/* [{"users": 4, ...}]: only what is known. New reference. */
+/* [{"users": 4, ...}]: unknown values are omitted. New reference. */
 json_t *chart_table_json(const struct chart_table *table);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How is the tail? Draws, for each time, the share of requests that took longer, on log axes. */
+/* How slow are the slowest requests? Draws, for each time, the share of requests that took longer,
+ * on log axes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,7 +176,7 @@ static void fill_table(struct tail *tail)
         }
 }
 
-/* Appends the context, if all cells have the same. */
+/* Appends the context if it is the same for all cells. */
 static void describe_context(const struct tail *tail, struct text *parts)
 {
     double context =
@@ -224,7 +225,7 @@ static void draw(struct tail *tail, double top)
     scale_range_add(&tail->shares, 1);
     tail->x = scale_fit(&tail->times, box.x, box.x + box.width);
     tail->y = scale_fit(&tail->shares, box.y + box.height, box.y);
-    chart_axis_y(drawing, &tail->y, box.x, box.x + box.width, "share of requests slower");
+    chart_axis_y(drawing, &tail->y, box.x, box.x + box.width, "share of slower requests");
     chart_axis_x(drawing, &tail->x, box.y + box.height, box.y, "ms");
     draw_timeouts(tail, box);
     for (size_t i = 0; i < tail->count; i++)
@@ -251,8 +252,8 @@ void chart_tail(const char *name, const char *metric, const struct chart_tail *c
     describe_context(&tail, &parts);
     chart_part(&parts, "%s",
                are_complete(&tail)
-                   ? "each line ends where one request was slower, or a timeout cut it off"
-                   : "a step from percentile to percentile, as far as they are known");
+                   ? "each line ends where only one request was slower, or a timeout cut it off"
+                   : "a step from each known percentile to the next");
     chart_part(&parts, "hollow: fewer than %d samples", CHART_SAMPLES_FEW);
     top = chart_lines(&out->drawing, TEXT_SUBTITLE, PAINT_MUTED, CHART_TITLE_Y + 3, &parts) + 14;
     if (most_steps(&tail) > 1)

@@ -49,7 +49,7 @@ struct label {
     enum anchor anchor;
     bool upwards; /* the line of text runs from bottom to top */
     double room;  /* a wider text is shortened to this width; 0: it is not shortened */
-    double size;  /* 0: its kind's */
+    double size;  /* 0: the size of its kind */
 };
 
 enum shape_kind {
@@ -96,7 +96,7 @@ struct drawing {
 
 void drawing_init(struct drawing *drawing, double width, double height);
 void drawing_finish(struct drawing *drawing);
-/* Sets the words that tell people who cannot see the picture what it shows. All texts of a drawing
+/* Sets the text that tells people who cannot see the picture what it shows. All texts of a drawing
  * are made printable, and put on one line each. */
 void drawing_set_title(struct drawing *drawing, const char *title);
 
@@ -110,13 +110,13 @@ void drawing_segments(struct drawing *drawing, const struct spot *ends, size_t c
 void drawing_line(struct drawing *drawing, struct spot from, struct spot to, struct style style);
 void drawing_circle(struct drawing *drawing, struct spot centre, double radius, struct style style);
 void drawing_text(struct drawing *drawing, const struct label *label);
-/* Adds the label, unless its box is not wholly in the picture, or overlaps an earlier text or a box
- * that is kept free: then returns false. For this, the box has a small gap before and after the
- * text, unless the text runs upwards. */
+/* Adds the label if its box is entirely inside the picture and overlaps neither an earlier text nor
+ * a box that is kept free; otherwise, returns false. For this check, the box includes a small gap
+ * before and after the text, unless the text runs upwards. */
 bool drawing_text_if_free(struct drawing *drawing, const struct label *label);
 /* Later calls of drawing_text_if_free leave this box free. */
 void drawing_keep_free(struct drawing *drawing, struct box box);
-/* Groups what is added until drawing_group_end(). `words` may be NULL. */
+/* Groups what is added until drawing_group_end(). `words`: what the group shows; can be NULL. */
 void drawing_group(struct drawing *drawing, const char *name, int64_t row, const char *words);
 void drawing_group_end(struct drawing *drawing);
 

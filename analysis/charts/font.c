@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE_FROM 0x1100 /* unknown characters from here on are assumed to be as wide as high */
+#define WIDE_FROM 0x1100 /* unknown characters from here on are assumed to be square */
 #define WIDE 1000        /* their width, in thousandths of the font's size */
 #define ELLIPSIS "\xe2\x80\xa6"
 

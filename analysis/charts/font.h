@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The widths of characters in the charts' font, so that a label's box is known before it is drawn.
  * The font is a subset of Inter (analysis/charts/font/). A character that the font lacks is
- * measured as a box or, if it may be as wide as high, as one em. A PNG shows a box for it, an SVG
- * leaves it to the viewer's fonts. */
+ * measured as the box that a PNG shows for it or, if it is probably as wide as it is high, as one
+ * em. An SVG leaves such a character to the viewer's fonts. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,8 +24,8 @@ extern const size_t font_width_count;
 #define FONT_ASCENT 0.76     /* height of a label's box above the baseline, in font sizes */
 #define FONT_DESCENT 0.22    /* and its depth below the baseline */
 
-/* The character that the text `*at`, which is not empty, begins with, or FONT_INVISIBLE if it is
- * invisible; moves `*at` past it. */
+/* Returns the first character of the text `*at`, or FONT_INVISIBLE if that character is invisible,
+ * and moves `*at` past it. The text is not empty. */
 #define FONT_INVISIBLE 0
 uint32_t font_next(const char **at);
 bool font_has(uint32_t character);
@@ -33,7 +33,7 @@ bool font_has(uint32_t character);
 double font_measure(const char *string, double size, enum font_weight weight);
 /* The width of the text's first character. */
 double font_measure_character(const char *string, double size, enum font_weight weight);
-/* Appends the text; if it does not fit into `width`, as much of it as fits together with an
- * ellipsis, or only the ellipsis if nothing fits. */
+/* Appends the text. If it does not fit into `width`, appends as much of it as fits, and an
+ * ellipsis; if nothing fits, only the ellipsis. */
 void font_fit(const char *string, double size, enum font_weight weight, double width,
               struct text *out);

@@ -23,7 +23,7 @@ enum paint {
     PAINT_FAIL_PALE,                            /* the background of a failed cell */
     PAINT_MARK,                                 /* warnings, the numbers of notes */
     PAINT_STEP,                                 /* the first of PALETTE_STEPS, from low to high */
-    PAINT_ON_STEP = PAINT_STEP + PALETTE_STEPS, /* text on each of them */
+    PAINT_ON_STEP = PAINT_STEP + PALETTE_STEPS, /* text on each step */
     PAINT_SERIES = PAINT_ON_STEP + PALETTE_STEPS,
     PAINT_COUNT = PAINT_SERIES + PALETTE_SERIES,
 };
@@ -32,8 +32,7 @@ enum theme { THEME_LIGHT, THEME_DARK, THEMES };
 
 /* 0xRRGGBB */
 uint32_t palette_colour(enum theme theme, enum paint paint);
-/* Writes the paint's name, such as "ink" or "step3": with SVG_CLASSES, the classes f-NAME (fill)
- * and s-NAME (stroke) end with it, and web/assets/chart.css gives them their colours. Returns
- * `out`. */
+/* Writes the paint's name, such as "ink" or "step3". With SVG_CLASSES, a shape has the classes
+ * f-NAME (fill) and s-NAME (stroke), whose colours are in web/assets/chart.css. Returns `out`. */
 #define PALETTE_NAME_SIZE 20
 const char *palette_name(enum paint paint, char out[PALETTE_NAME_SIZE]);

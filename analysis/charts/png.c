@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Colours that look alike are written as one of them: the one that most of their pixels have, if
- * there is such a majority. The palette contains the most frequent of these colours. The colours
- * that it lacks are at the edges of letters, where the palette's nearest entry is good enough. */
+/* Colours that look alike are written as one of them: the colour that most of their pixels have, if
+ * there is such a majority. The palette contains the most frequent of these colours. Those that it
+ * lacks are at the edges of letters, where the nearest colour of the palette is good enough. */
 #include "analysis/charts/png.h"
 
 #include <arpa/inet.h>
@@ -12,9 +12,9 @@
 #include "base/core/memory.h"
 
 #define PALETTE_SIZE 128      /* with twice as many, files are a tenth larger and look the same */
-#define SLOTS 65536           /* of the table of colours; a drawing has some thousands */
-#define COMPRESSION 8         /* of zlib: 9 takes twice as long for 4 % less */
-#define COLOUR_MASK 0xF8F8F8u /* finer differences are not seen */
+#define SLOTS 65536           /* of the table of colours; a drawing has a few thousand colours */
+#define COMPRESSION 8         /* of zlib: 9 takes twice as long, for files 4 % smaller */
+#define COLOUR_MASK 0xF8F8F8u /* finer differences are invisible */
 
 struct colour {
     uint32_t key;   /* the same for colours that look alike */
@@ -42,14 +42,14 @@ static struct colour *slot_of(const struct colours *colours, uint32_t pixel)
     return &colours->slots[at];
 }
 
-/* As slot_of(), but faster: many pixels look like the previous one, whose slot is `last` (NULL:
- * this is the first pixel). */
+/* Like slot_of(), but faster, because many pixels look like the one before. `last`: the slot of
+ * that pixel; NULL: this is the first pixel. */
 static struct colour *next_slot(const struct colours *colours, struct colour *last, uint32_t pixel)
 {
     return last != NULL && last->key == (pixel & COLOUR_MASK) ? last : slot_of(colours, pixel);
 }
 
-/* How many pixels from `x` on are the same: in a drawing, often most of a row. */
+/* How many pixels from `x` on are the same. In a drawing, they are often most of a row. */
 static size_t run_at(const uint32_t *row, size_t x, size_t width)
 {
     const uint32_t pixel = row[x];
@@ -130,7 +130,7 @@ static size_t count_colours(struct colours *colours, const uint32_t *pixels, siz
     return found;
 }
 
-/* Chooses the palette, and gives each colour the index of its entry, or of the nearest. */
+/* Chooses the palette, and gives each colour the index of its entry, or of the nearest entry. */
 static void choose_palette(struct colours *colours, size_t found)
 {
     FREE_AUTO struct colour **sorted = memory_zeroed(found + 1, sizeof(struct colour *));
@@ -171,7 +171,7 @@ static void add_header(struct text *out, size_t width, size_t height)
     uint8_t header[13] = { 0 };
 
     memcpy(header, size, sizeof size);
-    header[8] = 8; /* bits */
+    header[8] = 8; /* bits per index */
     header[9] = 3; /* colour type: palette */
     add_chunk(out, "IHDR", header, sizeof header);
 }
@@ -186,8 +186,8 @@ static void add_palette(struct text *out, const struct colours *colours)
     add_chunk(out, "PLTE", bytes, 3 * colours->palette_count);
 }
 
-/* Writes rows of indices, each row after a zero byte, which means no filter: indices compress best
- * without one. */
+/* Writes the rows of indices, each after a zero byte, which says that no filter is applied: indices
+ * compress best without one. */
 static void add_pixels(struct text *out, const struct colours *colours, const uint32_t *pixels,
                        size_t width, size_t height, size_t stride)
 {

@@ -6,8 +6,8 @@
 
 #include "base/core/text.h"
 
-/* Appends the file. `pixels`: 0xXXRRGGBB, row by row; `stride`: the pixels from the start of a row
- * to that of the next. The palette has at most 128 colours: colours that differ little may become
- * one, and a colour that the palette lacks becomes the nearest that it has. */
+/* Appends the PNG file. `pixels`: 0xXXRRGGBB, row by row; `stride`: the distance between the
+ * starts of two rows, in pixels. The palette has at most 128 colours: similar colours can be
+ * merged, and a colour that is not in the palette is replaced with the nearest one that is. */
 void png_write(const uint32_t *pixels, size_t width, size_t height, size_t stride,
                struct text *out);

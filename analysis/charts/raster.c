@@ -10,7 +10,7 @@
 #include "analysis/charts/png.h"
 
 #define SCALE (1200.0 / 720)
-#define TRIES 4 /* the most pictures drawn, each smaller, until the file fits RASTER_BYTES_MAX */
+#define TRIES 4 /* maximum number of attempts, each at a smaller size, to fit RASTER_BYTES_MAX */
 
 extern const char font_inter_regular[], font_inter_semibold[];
 extern const size_t font_inter_regular_length, font_inter_semibold_length;
@@ -26,7 +26,7 @@ struct raster {
 
 /* ---- Fonts ---- */
 
-/* Each picture has a FreeType library of its own: threads cannot share one. */
+/* Each picture opens its own FT_Library, because threads cannot share one. */
 static bool open_fonts(struct raster *raster)
 {
     const struct {
@@ -131,7 +131,7 @@ static void draw_circle(const struct raster *raster, const struct shape *shape)
     paint_path(raster, &shape->style);
 }
 
-/* Draws the characters next to one another, with the widths that font_measure() adds up. */
+/* Draws the characters side by side, with the same widths that font_measure() adds up. */
 static void show_characters(const struct raster *raster, const struct shape *shape)
 {
     enum font_weight weight = text_kind_weight(shape->text_kind);
@@ -152,7 +152,7 @@ static void show_characters(const struct raster *raster, const struct shape *sha
     }
 }
 
-/* Moves the origin to the nearest whole pixel: texts are sharper there, and equal texts have equal
+/* Moves the origin to the nearest whole pixel, so that text is sharper, and equal texts have equal
  * pixels, which compress better. */
 static void move_to_pixel(const struct raster *raster)
 {

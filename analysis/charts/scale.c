@@ -8,19 +8,20 @@
 #include <string.h>
 
 #define TICKS_WANTED 6
-/* The most decades of a log axis with ticks at 1 and 3, at 1, 2 and 5, and at 1, 2, 3, ... */
+/* A log axis has ticks at 1, 2, 3, ... 9 if it has at most DECADES_OF_ALL decades, at 1, 2 and 5 up
+ * to DECADES_OF_TWOS, at 1 and 3 up to DECADES_OF_THREES, and only at 1 beyond that. */
 #define DECADES_OF_THREES 4
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6
-#define DECADES_LEAST 0.18 /* scale_fit() extends a range of fewer, and gives it finer ticks */
-#define NARROW_MARGIN 1.25 /* the factor by which such a range is extended at each end */
+#define DECADES_LEAST 0.18 /* scale_fit() extends a narrower range, and gives it finer ticks */
+#define NARROW_MARGIN 1.25 /* the factor by which it extends a narrow range at each end */
 /* For scale_number() and scale_tick_name(): */
 #define EXACT_LIMIT 1e15     /* larger figures are written with an exponent */
 #define LEAST_DECIMAL 0.0001 /* smaller figures are written with an exponent */
 #define LEAST 1e-300         /* smaller figures, except 0, are written as "< 1e-300" */
-/* A scale of ratios has ticks at 0.9, 1.1 and the like if its upper bound is at most RATIO_NEAR
- * times the lower one, at 0.5, 2 and the like if it is less than RATIO_FAR times the lower one, and
- * else the ticks of any other log scale. */
+/* The ticks of a scale of ratios depend on how many times larger its upper bound is than its lower
+ * one. Up to RATIO_NEAR, they are at 0.9, 1.1 and the like; below RATIO_FAR, at 0.5, 2 and the
+ * like; from RATIO_FAR on, the same as on any other log scale. */
 #define RATIO_NEAR 4.5
 #define RATIO_FAR 10000
 
@@ -42,7 +43,7 @@ void scale_range_add(struct scale_range *range, double value)
 
 /* ---- Ticks ---- */
 
-/* 1, 2 or 5 times a power of ten: the distance of ticks on a linear axis. */
+/* The distance between the ticks of a linear axis: 1, 2 or 5 times a power of ten. */
 static double step_of(double span)
 {
     double power = pow(10, floor(log10(span / TICKS_WANTED)));
@@ -51,7 +52,7 @@ static double step_of(double span)
     return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
 }
 
-/* The factors of a decade at which a log axis has ticks. */
+/* The factors within a decade at which a log axis has ticks; ends with 0. */
 static const double *factors_of(double decades)
 {
     static const double tens[] = { 1, 0 }, threes[] = { 1, 3, 0 }, twos[] = { 1, 2, 5, 0 },

@@ -45,16 +45,17 @@ static bool is_right_to_left(uint32_t character)
            || (character >= 0x1E800 && character <= 0x1EFFF);
 }
 
-/* Whether right-to-left text ends here: without a mark, the signs and numbers that follow would be
- * drawn from right to left too. */
+/* Whether `character` is right-to-left, but the next character (after any spaces) is not. A
+ * left-to-right mark must then follow `character`: without it, punctuation and numbers would be
+ * drawn from right to left, too. */
 static bool ends_right_to_left(uint32_t character, const char *next)
 {
     next += strspn(next, " ");
     return is_right_to_left(character) && *next != '\0' && !is_right_to_left(font_next(&next));
 }
 
-/* Omits U+FFFE and U+FFFF: of the characters that a drawing's texts can have, only these are not
- * allowed in XML. */
+/* Omits U+FFFE and U+FFFF: of the characters that a drawing's texts can contain, only these two are
+ * not allowed in XML. */
 static void add_escaped(struct text *out, const char *string)
 {
     while (*string != '\0') {
@@ -97,7 +98,7 @@ static void add_colour(const struct svg *svg, const char *property, enum paint p
         text_addf(svg->out, " %s=\"#%06x\"", property, (unsigned)palette_colour(theme, paint));
 }
 
-/* `more`: with SVG_CLASSES, a class besides those of the colours, or NULL. */
+/* `more`: with SVG_CLASSES, a class to add to those of the colours, or NULL. */
 static void add_paints(const struct svg *svg, const struct style *style, const char *more)
 {
     bool first = more == NULL;
@@ -153,7 +154,7 @@ static bool are_same(double a, double b)
     return llround(a * 10) == llround(b * 10);
 }
 
-/* Writes a horizontal or vertical line as H or V, which are shorter. */
+/* Writes a horizontal or vertical line with the command H or V, which is shorter than L. */
 static void add_line_to(struct text *out, const struct spot *from, const struct spot *to)
 {
     bool is_flat = are_same(from->y, to->y);
@@ -204,8 +205,8 @@ static void add_place(const struct svg *svg, const struct shape *shape)
     text_add(svg->out, ")\"");
 }
 
-/* The viewer's font may be wider than ours. Title, subtitle and banner, which may be as wide as the
- * picture, get a fixed width. */
+/* The viewer's font might be wider than ours. The title, subtitle and banner get a fixed width,
+ * because they can be as wide as the picture. */
 static void add_width(const struct svg *svg, const struct shape *shape)
 {
     if (shape->text_kind > TEXT_BANNER)

@@ -5,9 +5,9 @@
 #include "analysis/charts/drawing.h"
 
 enum svg_colours {
-    SVG_LIGHT,   /* for a file: with the colours in the file */
+    SVG_LIGHT,   /* for a file: the colours are written into it */
     SVG_DARK,    /* the same, with the colours of the dark theme */
-    SVG_CLASSES, /* classes instead of colours: for a page that has web/assets/chart.css */
+    SVG_CLASSES, /* classes instead of colours: for a page that includes web/assets/chart.css */
 };
 
 /* Writes the same bytes for the same drawing, in every locale. */

@@ -9,8 +9,8 @@
 #include "base/core/memory.h"
 #include "base/stats/statistics.h"
 
-#define DECODE_TOKENS 16      /* fewer output tokens are too few to judge decoding speed */
-#define OUTPUT_TOLERANCE 0.05 /* answers whose lengths differ more are different work */
+#define DECODE_TOKENS 16      /* with fewer output tokens, decoding speed cannot be judged */
+#define OUTPUT_TOLERANCE 0.05 /* answers whose lengths differ by more count as different work */
 
 void comparison_finish(struct comparison *comparison)
 {
@@ -29,11 +29,11 @@ struct comparing {
     const struct compare_metric *metric;
     struct comparison *out;
     size_t run_count;
-    bool by_output; /* cells of different requested output lengths are different cells */
-    /* The sums of each run's logarithms: over the cells in which every pair counts, and over the
-     * disturbed cells, where only the pairs that count are added. */
+    bool by_output; /* cells that differ only in the requested output length count as different */
+    /* For each run, sums of the logarithms of its figures: `sums` over the cells in which every
+     * pair counts, `disturbed_sums` over the cells from which a disturbed pair is excluded. */
     double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool is_excluded[COMPARE_RUNS_MAX]; /* the pair does not count in at least one disturbed cell */
+    bool is_excluded[COMPARE_RUNS_MAX]; /* the pair is excluded from at least one cell */
 };
 
 bool compare_alike(double a, double b)
@@ -151,7 +151,7 @@ static enum left_out refusal_of(const struct comparing *comparing, const struct 
     return CELL_COMPARED;
 }
 
-/* Stores the run's cell in *found, or NULL; returns the reason why it cannot be compared, or
+/* *found: the run's cell; NULL: it has none. Returns why the cell cannot be compared, or
  * CELL_COMPARED. */
 static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
                                const struct evidence *run, const struct evidence_cell **found)
@@ -167,22 +167,22 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
-/* Whether the reason excludes only the pair of runs that has it. Disturbances do, because the
- * servers did not cause them. Failures are the servers' own, and excluding only the failed pair
- * would hide them. */
+/* Whether the reason excludes only the pair of runs that it concerns, not the whole cell. Only
+ * disturbances do, because the servers did not cause them. Failures are the servers' own, and
+ * excluding only the failed pair would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
 }
 
-/* The index of the n-th run's pair; of the run itself if the runs are not paired. */
+/* The index of the n-th run's pair; if the runs are not paired, the run's own index. */
 static size_t pair_of(const struct comparing *comparing, size_t n)
 {
     return comparing->input->paired ? n % comparing->input->counts[SIDE_BASELINE] : n;
 }
 
-/* Whether no pair is excluded, or enough pairs remain, and more than half of all: a disturbance of
- * every other pair is not an accident. */
+/* Whether enough pairs remain: all of them, or at least COMPARE_PAIRS_MIN and more than half. If
+ * every other pair is disturbed, that is not an accident. */
 static bool are_enough(const struct comparing *comparing, size_t excluded)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];
@@ -190,8 +190,8 @@ static bool are_enough(const struct comparing *comparing, size_t excluded)
     return excluded == 0 || (pairs >= excluded + COMPARE_PAIRS_MIN && 2 * excluded < pairs);
 }
 
-/* Copies the values of the runs in pairs that are not excluded, the baseline's first, and counts
- * them on each side. */
+/* Copies the values of the runs whose pairs are not excluded, the baseline's first. `counts`: how
+ * many values each side has. */
 static void copy_included(const struct comparing *comparing, const double *values,
                           const bool *is_excluded, double *included, size_t counts[SIDES])
 {
@@ -219,7 +219,7 @@ static bool is_other_output(const struct comparing *comparing, const double *tok
            && !compare_is_named(comparing->input->factors, "output_length");
 }
 
-/* `logarithms`: of all runs, the baseline's first. */
+/* `logarithms`: one for each run, the baseline's first. */
 static struct estimate estimate(const struct comparing *comparing, const double *logarithms,
                                 const bool *is_excluded)
 {
@@ -252,8 +252,8 @@ static void add_to_sums(struct comparing *comparing, const struct compared_cell 
     comparing->out->estimated += cell->estimated;
 }
 
-/* Records why a run's cell cannot be compared. If the reason concerns only the run's pair,
- * excludes the pair and returns true; false: the cell is left out for all runs. */
+/* Records why a run's cell cannot be compared. If the reason excludes only the run's pair, marks
+ * the pair and returns true. Otherwise returns false: the cell is skipped for all runs. */
 static bool note_left_out(const struct comparing *comparing, struct compared_cell *cell,
                           enum left_out why, const struct evidence *run, bool *is_excluded)
 {
@@ -325,8 +325,8 @@ static int order_by_p(const void *a, const void *b)
     return compare_order((*left)->estimate.p, (*right)->estimate.p);
 }
 
-/* Holm, S., Scandinavian Journal of Statistics 6 (1979): of m tests the k-th smallest p is
- * multiplied by m - k + 1, and is never less than the one before. */
+/* Holm, S., Scandinavian Journal of Statistics 6 (1979): the k-th smallest of m p-values is
+ * multiplied by m - k + 1. The result is at most 1, and not less than the previous one. */
 static void correct_cells(struct comparing *comparing)
 {
     struct comparison *out = comparing->out;
@@ -362,8 +362,8 @@ static const char *reason_of(const struct compare_input *input, const struct com
     if (out->primary.verdict != VERDICT_NO_EVIDENCE)
         return NULL;
     if (input->counts[SIDE_BASELINE] < 2 || input->counts[SIDE_CANDIDATE] < 2)
-        return "a side of one run has no spread to compare a difference with: give at least two "
-               "runs a side";
+        return "a side with one run has no spread against which to judge a difference: give at "
+               "least two runs per side";
     if (isnan(out->primary.p) && input->paired)
         return "all pairs have the same ratio to the last digit: they are copies, not repetitions";
     if (isnan(out->primary.p))
@@ -386,8 +386,8 @@ static void set_no_comparison(struct comparison *out, const char *reason)
     out->reason = reason;
 }
 
-/* Every pair must count in the same cells: otherwise a pair's ratio would depend on which cells it
- * has. */
+/* Every pair must count in the same cells: otherwise a pair's ratio would depend on the cells in
+ * which it counts. */
 static void estimate_primary(struct comparing *comparing)
 {
     static const bool none[COMPARE_RUNS_MAX];
@@ -399,8 +399,8 @@ static void estimate_primary(struct comparing *comparing)
     for (size_t i = 0; i < comparing->input->counts[SIDE_BASELINE]; i++)
         out->primary_pairs_left_out += is_excluded[i];
     if (!are_enough(comparing, out->primary_pairs_left_out)) {
-        set_no_comparison(out, "in no cell do all pairs count, and the pairs that count in every "
-                               "cell are too few: see the cells");
+        set_no_comparison(out, "every cell excludes at least one pair, and too few pairs count in "
+                               "all cells: see the cells");
         return;
     }
     if (!has_undisturbed)
@@ -432,7 +432,7 @@ void compare_runs(const struct compare_input *input, struct comparison *out)
     correct_cells(&comparing);
     count_verdicts(out);
     if (out->compared == 0) {
-        set_no_comparison(out, "no cell can be compared: see what was skipped");
+        set_no_comparison(out, "no cell can be compared: see why each one was skipped");
         return;
     }
     estimate_primary(&comparing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares two sides cell by cell, each side one run or several repetitions, our own or imported.
- * The statistical unit is the run, never the request: requests of one run are not independent.
- * Ratios are the candidate's value divided by the baseline's. */
+/* Compares two sides cell by cell. Each side is one run or several repetitions, our own or
+ * imported. The statistical unit is the run, never the request: requests of one run are not
+ * independent. Ratios are the candidate's value divided by the baseline's. */
 #pragma once
 
 #include "analysis/evidence/evidence.h"
@@ -9,7 +9,7 @@
 enum side { SIDE_BASELINE, SIDE_CANDIDATE, SIDES };
 
 enum verdict {
-    VERDICT_NOT_COMPARABLE, /* 0: a zeroed estimate claims nothing */
+    VERDICT_NOT_COMPARABLE, /* 0, so that a zeroed estimate claims nothing */
     VERDICT_NO_EVIDENCE,
     VERDICT_FASTER,
     VERDICT_SLOWER,
@@ -20,35 +20,35 @@ const char *verdict_name(enum verdict verdict); /* "faster": the candidate is fa
 struct compare_metric {
     const char *words;      /* "output tokens/s" */
     size_t offset;          /* of its double in struct evidence_cell */
-    size_t censored_offset; /* of the bool there: a timeout cut the double off; 0: none */
+    size_t censored_offset; /* of the bool there that makes it a lower bound; 0: none */
     bool higher_is_better;
-    bool of_decoding; /* about the tokens after the first: answers of few tokens do not show it */
-    bool of_tokens;   /* it is only as accurate as the count of tokens */
+    bool of_decoding; /* about the tokens after the first: answers with few tokens do not show it */
+    bool of_tokens;   /* only as accurate as the token count */
 };
 extern const struct compare_metric compare_metrics[];
-extern const char *const compare_metric_names[]; /* in their order; ends with NULL */
+extern const char *const compare_metric_names[]; /* in the same order; ends with NULL */
 
 #define COMPARE_SIGNIFICANCE 0.05
-#define COMPARE_SUCCESS_RATE 0.99 /* the least with which a cell is compared */
-/* The least number of pairs that must remain if disturbed pairs are left out. */
+#define COMPARE_SUCCESS_RATE 0.99 /* a cell with a lower success rate is not compared */
+/* The minimum number of pairs that must remain when disturbed pairs are excluded. */
 #define COMPARE_PAIRS_MIN 3
 #define COMPARE_RUNS_MAX 40     /* of both sides together */
 #define COMPARE_CELLS_MAX 10000 /* of all runs together */
 
 struct compare_input {
     const struct evidence *runs; /* the baseline's first */
-    size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run twice */
+    size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run occurs twice */
     size_t metric;               /* index into compare_metrics */
-    /* The facts in which the sides may differ, and those that may be unknown: each a list that ends
-     * with NULL, or NULL if there are none. */
+    /* `factors`: facts in which the sides are allowed to differ. `accepted`: facts that are allowed
+     * to be unknown. Each list ends with NULL; NULL: there are none. */
     const char *const *factors;
     const char *const *accepted;
     /* The runs were measured alternately: the n-th run of one side alternated with the n-th of the
      * other, and both sides have the same number of runs. Drift then affects both runs of a pair
      * equally, and their ratio is what counts. */
     bool paired;
-    /* The sides are two deployments: between them, everything that belongs to a deployment may
-     * differ or be unknown, and only the work must agree. No factors are named then. */
+    /* The sides are two deployments: facts of the deployment are allowed to differ or be unknown
+     * between them, and only the work must be the same. `factors` is then empty. */
     bool as_deployments;
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */
 };
@@ -66,17 +66,18 @@ enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
 /* ---- What was measured ---- */
 
 /* A fact in which two runs differ, or that is unknown for at least one of them. Two runs of one
- * deployment in one sweep differ in nothing. Two unknown values count as equal for a fact that few
- * tools report and, for a fact of the deployment, if both runs measured the same revision of it. */
+ * deployment in one sweep never differ. If both values are unknown, they count as equal if few
+ * tools report the fact, or if it is a fact of the deployment and both runs measured the same
+ * revision of that deployment. */
 struct difference {
     const char *fact;
-    struct text values[2]; /* "" where it is not known */
+    struct text values[2]; /* "": not known */
     const char *runs[2];   /* the two runs; borrowed from the input */
-    bool within_a_side;    /* both runs are of one side: they are not repetitions of each other */
-    int known_count;       /* how many of the two values are known */
-    /* The comparison is possible all the same: the fact is only reported, or its unknown value was
-     * accepted, or the runs are of different sides and the fact is a factor or, if deployments are
-     * compared, a fact of theirs. */
+    bool within_a_side; /* both runs are on one side, so they are not repetitions of each other */
+    int known_count;    /* how many of the two values are known */
+    /* The difference does not rule the comparison out: the fact is only reported, or its unknown
+     * value was accepted, or the runs are on different sides and the fact is a factor or, if
+     * deployments are compared, a fact of the deployment. */
     bool allowed;
 };
 /* Whether neither value is known. */
@@ -90,8 +91,8 @@ static inline bool compare_knows_neither(const struct difference *difference)
 struct estimate {
     double values[SIDES];    /* geometric means over the runs */
     double ratio, low, high; /* 95 % interval (Student's t, on logarithms); NaN: there is none */
-    /* Two-sided. p_corrected: of a cell, corrected for all cells by Holm's method; else equal to p.
-     * NaN: none. */
+    /* Two-sided p-values; NaN: none. p_corrected: for a cell, corrected for the number of cells by
+     * Holm's method; otherwise equal to p. */
     double p, p_corrected;
     enum verdict verdict; /* from p_corrected */
 };
@@ -108,7 +109,7 @@ enum left_out {
     CELL_CONTAMINATED, /* the server also worked for other clients */
     CELL_FOUND_WRONG,  /* the audit found the cell wrong */
     CELL_NO_FIGURE,    /* a run has no value of the metric for the cell, or 0 */
-    CELL_CENSORED,     /* the percentile was cut off by a timeout */
+    CELL_CENSORED,     /* the percentile is only a lower bound (evidence.h) */
     CELL_SHORT_OUTPUT, /* too few output tokens to judge decoding */
     CELL_OTHER_OUTPUT, /* the sides' answers differ in length */
     CELL_OTHER_COUNT,  /* tokens reported by the server in some runs, estimated in others */
@@ -119,31 +120,34 @@ const char *left_out_help(enum left_out why); /* "not every run has it" */
 
 struct compared_cell {
     double users, request_rate, input_length; /* as requested; NaN: not requested, or not known */
-    double output_tokens; /* as requested; NaN: the cells are not distinguished by it */
+    double output_tokens; /* as requested; NaN: cells are not distinguished by it */
     enum left_out why;    /* why the cell is not compared; CELL_COMPARED: it is compared */
-    /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all do. Disturbances
-     * (CLIENT_LIMITED, CONTAMINATED) are judged alike on both sides, so that the remaining pairs
-     * favour neither; a failure is never omitted in this way, because it is a result. */
+    /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all of them count.
+     * Only disturbances (CLIENT_LIMITED, CONTAMINATED) exclude single pairs. They are judged alike
+     * on both sides, so that the remaining pairs favour neither. A failure is a result, and never
+     * omitted in this way. */
     enum left_out disturbed;
     size_t pairs_left_out;
-    /* The id of the first run with the reason `why` or, in a compared cell, `disturbed`; for
-     * CELL_OTHER_COUNT, of the first with estimated tokens; NULL: no single run. Borrowed. */
+    /* The id of the first run to which `why` applies or, in a compared cell, `disturbed`; for
+     * CELL_OTHER_COUNT, of the first run with estimated tokens. NULL: the reason does not concern a
+     * single run. Borrowed. */
     const char *run;
-    const char *rule; /* the audit's, if `why` is CELL_FOUND_WRONG; else NULL. Static */
-    bool estimated; /* its tokens were estimated in every run that counts; false unless of_tokens */
+    const char *rule; /* the audit's rule if `why` is CELL_FOUND_WRONG, else NULL. Static */
+    /* The cell's tokens were estimated in every run that counts. False if the metric is not
+     * of_tokens. */
+    bool estimated;
     struct estimate estimate;
 };
 
 struct comparison {
     struct difference *differences; /* one per fact that differs, allowed or not */
     size_t difference_count;
-    size_t refused;              /* differences that are not allowed; if any, there are no cells */
+    size_t refused; /* how many differences are not allowed; if any, there are no cells */
     struct compared_cell *cells; /* in order of output length, input length, users, rate */
     size_t cell_count, compared, verdicts[VERDICTS];
     size_t estimated; /* the number of compared cells whose tokens were estimated */
-    /* Computed from the runs' geometric means, each over the same cells: those in which every pair
-     * counts. If there is no such cell: over all compared cells, in the pairs that count in each
-     * of them. */
+    /* Computed from each run's geometric mean over the cells in which every pair counts. If there
+     * is no such cell: over all compared cells, with only the pairs that count in each of them. */
     struct estimate primary;
     size_t primary_cells, primary_pairs_left_out;
     /* Why the primary verdict is neither faster nor slower; NULL: it is one of them. Static. */
@@ -153,26 +157,26 @@ struct comparison {
 void comparison_finish(struct comparison *comparison);
 
 /* Whether the name is that of a fact or, with `accepted`, "success_rate", which is not a fact but
- * may be accepted as unknown. */
+ * can be accepted as unknown. */
 bool compare_knows_fact(const char *name, bool accepted);
 void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 
-/* Compares the facts and, if no difference is refused, the cells. *out must be zeroed before; free
- * it with comparison_finish(). */
+/* Compares the facts and, if no difference is refused, the cells. *out must be zeroed before
+ * the call, and freed with comparison_finish(). */
 void compare_runs(const struct compare_input *input, struct comparison *out);
 /* Compares only the facts; *out as above. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
-/* Compares one quantity, given as the logarithms of its values, one per run. The verdict follows
- * from p, which is not corrected. Uses Welch's t of two means, or for `count` pairs Student's t of
- * their differences. */
+/* Compare one quantity, given as the logarithm of its value in each run. The verdict follows from
+ * p, which is not corrected. compare_estimate() uses Welch's t-test on the two means,
+ * compare_estimate_pairs() Student's t-test on the differences of `count` pairs. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  const double *candidate, size_t candidate_count,
                                  bool higher_is_better);
 struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
                                        size_t count, bool higher_is_better);
-/* The verdict of an estimate by `p`, its own or a corrected one. */
+/* The verdict that follows from the estimate's ratio and `p`, its own p or a corrected one. */
 enum verdict compare_verdict(const struct estimate *estimate, double p, bool higher_is_better);
-/* Whether the list, which ends with NULL or is NULL, has the name. */
+/* Whether the name is in the list, which ends with NULL or is NULL. */
 bool compare_is_named(const char *const *names, const char *name);
 
 #define COMPARE_NUMBER_SIZE 32
@@ -180,6 +184,6 @@ bool compare_is_named(const char *const *names, const char *name);
 const char *compare_write_number(double value, char out[COMPARE_NUMBER_SIZE]);
 /* Writes a table of ratios for each output length and request rate, with a row per number of users
  * and a column per context, at most 100 characters wide. A table of more than 1000 entries is
- * replaced by a sentence, and so are all tables if there are more than 100 pairs of an output
- * length and a rate. */
+ * replaced with a sentence. If there are more than 100 combinations of output length and rate, one
+ * sentence replaces all tables. */
 void compare_write_table(const struct comparison *comparison, struct text *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One quantity of two sides: ratio, interval, p and verdict. */
+/* Compares one quantity of two sides: ratio, interval, p and verdict. */
 #include <math.h>
 
 #include "analysis/compare/compare.h"
@@ -28,7 +28,7 @@ static struct estimate estimate_of(double baseline, double difference, double er
     };
     double half;
 
-    if (!(error > 1e-12)) /* no spread: a side of one run, or figures equal in every digit */
+    if (!(error > 1e-12)) /* no spread: a side has one run, or all figures are equal */
         return estimate;
     half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
     estimate.low = exp(difference - half);
@@ -50,8 +50,8 @@ struct estimate compare_estimate_pairs(const double *baseline, const double *can
                        (double)count - 1, higher_is_better);
 }
 
-/* Welch, B. L., Biometrika 34 (1947): t of two means whose variances need not be equal, with the
- * degrees of freedom of Welch and Satterthwaite. */
+/* Welch, B. L., Biometrika 34 (1947): t-test on two means whose variances can differ, with
+ * the degrees of freedom of Welch and Satterthwaite. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  const double *candidate, size_t candidate_count,
                                  bool higher_is_better)

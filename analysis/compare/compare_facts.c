@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two runs measured the same thing: fact by fact. */
+/* Determines, fact by fact, whether runs measured the same thing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static void add_canonical(const json_t *object, struct text *out)
     text_add(out, written);
 }
 
-/* Writes the engine's arguments that an import states; for our own runs, what the server reports of
- * them, and the settings that its platform reports. */
+/* Writes the engine's arguments: for an import, those that it states; for our own runs, those that
+ * the server reports, and the settings that its platform reports. */
 static void write_flags(const struct evidence *run, struct text *out)
 {
     text_add(out, run->facts.flags);
@@ -63,7 +63,7 @@ static void write_dataset(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
-/* The form of the requests, which may differ between servers for the same workload. */
+/* Writes the form of the requests, which can differ between servers for the same workload. */
 static void write_request_form(const struct evidence *run, struct text *out)
 {
     add_canonical(json_object_get(run->fingerprint, "request_form"), out);
@@ -86,9 +86,11 @@ static void write_output_length(const struct evidence *run, struct text *out)
 
 static const struct fact {
     const char *name;
-    bool needed;           /* unknown values may differ: see same(); few runs report the others */
+    /* If both values are unknown, they count as different, with an exception in same(). For other
+     * facts, which few tools report, they count as equal. */
+    bool needed;
     bool of_work;          /* a fact of the workload, not of the deployment */
-    bool is_only_reported; /* a difference is reported, but does not refuse the comparison */
+    bool is_only_reported; /* a difference is reported, but does not rule the comparison out */
     size_t offset, size;   /* in the facts; size 0: a double */
     void (*write)(const struct evidence *run, struct text *out); /* instead of offset and size */
 } facts[] = {
@@ -156,8 +158,8 @@ void compare_write_facts(struct text *out)
         text_addf(out, "%s%s", i == 0 ? "" : ", ", facts[i].name);
 }
 
-/* Whether both runs measured the same revision of one deployment: then they do not differ in facts
- * of the deployment that are not known. */
+/* Whether both runs measured the same revision of one deployment. If so, a fact of the deployment
+ * counts as equal if neither run knows it. */
 static bool same_deployment(const struct evidence *a, const struct evidence *b)
 {
     return a->deployment_id > 0 && a->deployment_id == b->deployment_id
@@ -192,7 +194,7 @@ static bool is_allowed(const struct compare_input *input, const struct fact *fac
 }
 
 /* Whether `a` is the better example of how a fact differs: differences that are not allowed come
- * first, then those of which more values are known. */
+ * first, then those with more known values. */
 static bool is_better_example(const struct difference *a, const struct difference *b)
 {
     return a->allowed != b->allowed ? !a->allowed : a->known_count > b->known_count;

@@ -57,7 +57,7 @@ static const struct {
     [CELL_FOUND_WRONG] = { "found_wrong",
                            "run_audit finds it wrong (keep_wrong compares it anyway)" },
     [CELL_NO_FIGURE] = { "no_figure", "a run's value of the metric is 0 or missing" },
-    [CELL_CENSORED] = { "censored", "a timeout cut the percentile off" },
+    [CELL_CENSORED] = { "censored", "the percentile is only a lower bound" },
     [CELL_SHORT_OUTPUT] = { "short_output",
                             "fewer than 16 output tokens are too few to judge decoding" },
     [CELL_OTHER_OUTPUT] = { "other_output_length",

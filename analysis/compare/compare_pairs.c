@@ -11,7 +11,7 @@ static bool is_pair(const struct evidence *a, const struct evidence *b)
            && strcmp(a->facts.deployment, b->facts.deployment) != 0;
 }
 
-/* The runs of a side must be of one deployment, so that every pair compares the same two
+/* All runs of a side must have measured one deployment, so that every pair compares the same two
  * deployments. */
 static bool is_of_one_deployment(const struct evidence *runs, size_t count)
 {
@@ -21,7 +21,7 @@ static bool is_of_one_deployment(const struct evidence *runs, size_t count)
     return true;
 }
 
-/* Index of the side's run that was measured alternately with `run`; `count`: there is none. */
+/* The index of the side's run that was measured alternately with `run`; `count`: there is none. */
 static size_t find_partner(const struct evidence *run, const struct evidence *side, size_t count)
 {
     size_t i = 0;

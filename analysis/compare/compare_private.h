@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the files of the comparison share. Private to analysis/compare/. */
+/* Functions that several files of analysis/compare/ share. Private to that directory. */
 #pragma once
 
 #include "analysis/compare/compare.h"

@@ -10,7 +10,7 @@
 
 #define COLUMNS 7        /* ratios per row, so that a table is at most 100 characters wide */
 #define ENTRIES_MAX 1000 /* rows times columns of a table; a larger one is not shown */
-#define TABLES_MAX 100   /* output lengths times rates; if there are more, no table is shown */
+#define TABLES_MAX 100   /* output lengths times rates; if there are more tables, none is shown */
 
 static int order(const void *a, const void *b)
 {
@@ -37,8 +37,9 @@ static void axis_finish(struct axis *axis)
 }
 #define AXIS_AUTO __attribute__((cleanup(axis_finish))) struct axis
 
-/* Writes the ratio, such as "0.951 -" (the candidate is slower; "+": faster; neither: no evidence),
- * "x" (not compared), or "" (there is no such cell). */
+/* Writes a ratio and its verdict, such as "0.951 -": "-" means that the candidate is slower, "+"
+ * that it is faster, and no mark that there is no evidence. Writes "x" for a cell that was not
+ * compared, and "" if there is no such cell. */
 static void write_ratio(const struct compared_cell *cell, struct table *table)
 {
     static const char *const marks[VERDICTS] = { [VERDICT_NOT_COMPARABLE] = "",
@@ -119,7 +120,7 @@ static void write_blocks(const struct comparison *comparison, double output, dou
     if (users.count == 0)
         return;
     if (users.count * lengths.count > ENTRIES_MAX) {
-        text_addf(out, "\nThe table is too large to show: numbers of users %zu, contexts %zu.\n",
+        text_addf(out, "\nThe table is too large to show (numbers of users: %zu, contexts: %zu).\n",
                   users.count, lengths.count);
         return;
     }
@@ -145,10 +146,9 @@ void compare_write_table(const struct comparison *comparison, struct text *out)
         axis_add(&rates, comparison->cells[i].request_rate);
     }
     if (outputs.count * rates.count > TABLES_MAX) {
-        text_addf(out,
-                  "\nThe ratios need too many tables to show: numbers of output lengths %zu, "
-                  "request rates %zu.\n",
-                  outputs.count, rates.count);
+        text_addf(
+            out, "\nThere are too many tables to show (output lengths: %zu, request rates: %zu).\n",
+            outputs.count, rates.count);
         return;
     }
     for (size_t i = 0; i < outputs.count; i++)

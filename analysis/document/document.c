@@ -7,12 +7,12 @@
 #include "base/core/digest.h"
 #include "web/assets/assets.h"
 
-/* The most bytes of the file up to the end of its tables, and up to the end of its JSON: what
- * follows them is short. */
+/* The maximum size of the file at the end of its tables, and at the end of its JSON, in bytes. What
+ * follows each of them is short. */
 #define TABLES_BYTES_MAX (DOCUMENT_BYTES_MAX * 5 / 6)
 #define DATA_BYTES_MAX (DOCUMENT_BYTES_MAX - 12000)
 #define COMPARISON_SHARE 0.25 /* share of the room for tables and charts that a comparison gets */
-#define CHARTS_SHARE 0.75     /* share of the room for a part's charts and table that charts get */
+#define CHARTS_SHARE 0.75     /* share of a part's room for its charts; its table gets the rest */
 
 /* ---- Style and policy ---- */
 

@@ -10,7 +10,7 @@
 /* An import, one side of a comparison, or the repetitions of a plan on one deployment. */
 struct document_part {
     const char *name;       /* of the deployment or the side; NULL: there is only one part */
-    struct chart_runs runs; /* with findings */
+    struct chart_runs runs; /* including their findings */
     const struct report_input *report; /* of the same runs; NULL: none, as for an import */
 };
 
@@ -24,12 +24,12 @@ struct document {
     const struct chart_comparison *comparison;
 };
 
-/* The most bytes of a file. Cells that do not fit are omitted from the table and from the JSON,
- * which say how many. */
+/* The maximum size of a file. Cells that do not fit are omitted from the table and from the JSON,
+ * which say how many are missing. */
 #define DOCUMENT_BYTES_MAX 400000
 
 /* Appends the file to `out`. */
 void document_write(const struct document *document, struct text *out);
-/* Appends the Content-Security-Policy that is in every file, and that is also sent as a header when
- * a file is served. */
+/* Appends the Content-Security-Policy that every file contains, and that is also sent as a header
+ * when a file is served. */
 void document_policy(struct text *out);

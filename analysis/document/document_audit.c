@@ -4,17 +4,17 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
 
-#define ARITHMETIC_BYTES 1200 /* the most that are written of a finding's arithmetic */
+#define ARITHMETIC_BYTES 1200 /* a finding's arithmetic is truncated after this many */
 
 /* One rule's findings in several runs. */
 struct rule_findings {
-    const struct finding *worst;     /* the first of the greatest weight; NULL: none */
+    const struct finding *worst;     /* the first one with the greatest weight; NULL: none */
     const struct evidence *evidence; /* the run of `worst` */
     enum finding_weight weight;      /* of `worst` */
     size_t cells, runs;
 };
 
-/* Counts the finding's cells, except those of the rule's earlier findings in this run. */
+/* Counts the finding's cells, except those already counted for this rule in this run. */
 static void count_cells(const struct finding *finding, bool *is_counted, struct rule_findings *out)
 {
     for (size_t i = 0; i < finding->cell_count; i++) {
@@ -125,7 +125,7 @@ static void write_banner(const struct chart_runs *runs, enum finding_weight weig
     html_close(html, "section");
 }
 
-/* For each rule, how it was used in the run in which it could do the most. */
+/* For each rule, its highest use (enum audit_use) in any of the runs. */
 static struct findings gather_uses(const struct chart_runs *runs)
 {
     struct findings out = { 0 };
@@ -170,7 +170,7 @@ void document_write_audit(const struct document_part *part, struct html *html)
     if (count_rules(runs, FINDING_WRONG) + count_rules(runs, FINDING_CAUTION) == 0) {
         html_open(html, "section", { "class", "note" });
         html_open(html, "h2");
-        html_textf(html, "Audit: nothing was found by the %zu rules that the figures allow",
+        html_textf(html, "Audit: the %zu rules that could be applied found nothing",
                    findings_count_applied(&uses));
         html_close(html, "h2");
         html_close(html, "section");

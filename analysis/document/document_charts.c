@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of a part, as SVG in the page's own colours; a chart of very many cells as PNG if
- * that is smaller. */
+/* Writes the charts of a part as SVG in the page's own colours. A chart of very many cells becomes
+ * a PNG if that is smaller. */
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +9,13 @@
 #include "analysis/document/document_parts.h"
 #include "base/core/base64.h"
 
-/* An SVG of more bytes than this has hundreds of cells, and a PNG may be smaller. */
+/* An SVG with more bytes than this has hundreds of cells, and a PNG might be smaller. */
 #define LARGE_SVG_BYTES 81920
-/* About the size of such a PNG: without more room than this, none is tried. */
+/* About the size of such a PNG: if there is no more room than this, no PNG is drawn. */
 #define PNG_ROOM_BYTES 49152
 
-/* Conditions of a row: its chart is drawn only if no cell has a TTFT; only if a price is stated. */
+/* Conditions of a row. WITHOUT_TTFT: its chart is drawn only if no cell has a TTFT. WITH_PRICE:
+ * only if a price is stated. */
 enum { WITHOUT_TTFT = 1, WITH_PRICE = 2 };
 
 /* ---- One chart ---- */
@@ -24,15 +25,15 @@ static void add_picture(const struct drawing *drawing, struct text *out)
     TEXT_AUTO png = { 0 };
     struct error ignored;
 
-    if (!raster_write(drawing, THEME_LIGHT, &png, &ignored)) /* the SVG remains */
+    if (!raster_write(drawing, THEME_LIGHT, &png, &ignored)) /* the SVG is used instead */
         return;
     text_add(out, "<img alt=\"The figures are in the table.\" src=\"data:image/png;base64,");
     base64_add(out, png.data, png.length);
     text_add(out, "\">");
 }
 
-/* Writes the drawing into `out`, which must be empty, as SVG; as PNG if the SVG is large, there is
- * room for a PNG, and the PNG is smaller. */
+/* Writes the drawing to `out`, which must be empty: as PNG if the SVG is large, there is room for a
+ * PNG, and the PNG is smaller; otherwise as SVG. */
 static void add_smaller(const struct drawing *drawing, size_t room, struct text *out)
 {
     TEXT_AUTO picture = { 0 };
@@ -165,16 +166,17 @@ const struct document_chart document_charts[] = {
       chart_pareto, 0 },
     { "Can the figures be right?", "load measured against load planned", "load", NULL,
       chart_residuals, 0 },
-    { "How is the tail?", "share of slower requests", "tail", "ttft", draw_tail_of_ttft, 0 },
-    { "How is the tail?", "share of slower requests", "tail", "e2e", draw_tail_of_e2e,
-      WITHOUT_TTFT },
-    { "What do tokens cost?", "dollars for output tokens under a limit", "cost", NULL, draw_cost,
+    { "How slow are the slowest requests?", "share of slower requests", "tail", "ttft",
+      draw_tail_of_ttft, 0 },
+    { "How slow are the slowest requests?", "share of slower requests", "tail", "e2e",
+      draw_tail_of_e2e, WITHOUT_TTFT },
+    { "What do tokens cost?", "price of output tokens under a TTFT limit", "cost", NULL, draw_cost,
       WITH_PRICE },
     { 0 },
 };
 
-/* Besides the row's conditions: the tail of TTFT is wanted only if a cell has a TTFT; otherwise the
- * tail of E2E replaces it. */
+/* Whether the row's conditions are met. In addition, the tail of TTFT is wanted only if a cell has
+ * a TTFT; otherwise the tail of E2E replaces it. */
 static bool is_wanted(const struct document_chart *row, const struct chart_runs *runs)
 {
     bool replaces_ttft = (row->conditions & WITHOUT_TTFT) != 0;
@@ -209,7 +211,7 @@ static void add_name(struct text *names, const char *name)
     text_addf(names, "%s%s", names->length > 0 ? ", " : "", name);
 }
 
-/* The names of charts without figures, and of charts that do not fit. */
+/* The names of the charts without figures, and of those that do not fit. */
 struct undrawn {
     struct text empty, large;
 };
@@ -233,8 +235,8 @@ void document_write_charts(const struct document_part *part, size_t limit, struc
     html_element(html, "h2", "Charts");
     for (const struct document_chart *row = document_charts; row->question != NULL; row++)
         write_one(row, &part->runs, limit, &undrawn, html);
-    write_names("Not drawn, because no cell has the figures", &undrawn.empty, html);
-    write_names("Too large for this file, but run_chart draws them", &undrawn.large, html);
+    write_names("Not drawn for lack of figures", &undrawn.empty, html);
+    write_names("Too large for this file, but drawn by run_chart", &undrawn.large, html);
     text_finish(&undrawn.empty);
     text_finish(&undrawn.large);
 }

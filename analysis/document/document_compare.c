@@ -85,7 +85,7 @@ static json_t *parse(const struct text *value)
     return json_parse(text_string(value), value->length, &json, &ignored) ? json : NULL;
 }
 
-/* Writes the members that differ from those of the other object: "blocks=16". */
+/* Writes the members whose values differ from those in the other object: "blocks=16". */
 static void add_differing(const json_t *object, const json_t *other, struct text *out)
 {
     json_auto_t *differing = json_object();
@@ -98,7 +98,7 @@ static void add_differing(const json_t *object, const json_t *other, struct text
     document_add_value(differing, out);
 }
 
-/* Writes both values; of two objects, such as flags, only the members that differ. */
+/* Writes both values. If both are objects, such as flags, writes only the members that differ. */
 static void write_values(const struct text values[2], struct html *html)
 {
     json_auto_t *first = parse(&values[0]), *second = parse(&values[1]);
@@ -212,7 +212,7 @@ static void write_differences(const struct chart_comparison *input, struct html 
     if (count_shown(comparison) > 0)
         write_shown(comparison, html);
     else if (comparison->difference_count == 0)
-        html_element(html, "p", "The two sides differ in no fact that is recorded.");
+        html_element(html, "p", "The two sides do not differ in any recorded fact.");
     write_unknown(comparison, false, html);
     write_unknown(comparison, true, html);
 }
@@ -279,8 +279,7 @@ static void write_compared_cells(const struct chart_comparison *input, size_t li
     html_close(html, "tbody");
     html_close(html, "table");
     html_close(html, "div");
-    document_write_missing(comparison->cell_count - written, "run_compare shows their ratios",
-                           html);
+    document_write_missing(comparison->cell_count - written, "run_compare shows the ratios", html);
 }
 
 static void write_verdict(const struct chart_comparison *input, struct html *html)

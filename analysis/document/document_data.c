@@ -112,8 +112,8 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* Takes from *room the bytes by which the text after `from` grows when `<`, `>` and `&` are escaped
- * in a script element. */
+/* Subtracts from *room the number of bytes by which the text after `from` grows when `<`, `>` and
+ * `&` are escaped in a script element. */
 static void take_growth(const struct text *data, size_t from, size_t *room)
 {
     size_t more = 0;
@@ -124,7 +124,7 @@ static void take_growth(const struct text *data, size_t from, size_t *room)
     *room -= more < *room ? more : *room;
 }
 
-/* Facts, columns and cells that do not fit are omitted; "cells_missing" counts these cells. */
+/* Facts, columns and cells that do not fit are omitted; "cells_missing" counts such cells. */
 static void add_run(const struct evidence *run, size_t *room, struct text *out)
 {
     struct data_sheet sheet = { .count = 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the verdict and the takeaways of a part without a report, such as an import; for the other
- * parts, analysis/report/ finds them. */
+/* Derives the verdict and the takeaways of a part without a report, such as an import. For other
+ * parts, analysis/report/ derives them. */
 #include <math.h>
 
 #include "analysis/charts/chart_frame.h"
@@ -9,7 +9,7 @@
 #include "base/core/memory.h"
 
 #define SOUND_FAILED_SHARE 0.01
-#define PARTS_SHOWN 3 /* a sentence on saturation with more parts is replaced by a range */
+#define PARTS_SHOWN 3 /* a saturation sentence with more parts is replaced with a range */
 
 /* ---- Saturation ---- */
 
@@ -41,7 +41,7 @@ static size_t *saturation_of(const struct chart_grid *grid)
 
 struct saturated_rows {
     double low, high; /* the smallest and the largest load at which a row is saturated */
-    size_t parts;     /* of the sentence that add_saturation writes */
+    size_t parts;     /* of the sentence that add_saturation() writes */
     size_t uncertain; /* rows for which the figures show no such load */
 };
 
@@ -68,7 +68,7 @@ static struct saturated_rows add_saturation(const struct chart_grid *grid, struc
     return found;
 }
 
-/* Writes a shorter sentence instead of one with many parts. */
+/* Writes a shorter sentence in place of one that has too many parts. */
 static void write_range(const struct chart_grid *grid, const struct saturated_rows *found,
                         struct text *out)
 {
@@ -183,9 +183,9 @@ static void add_counts_sentence(const struct chart_grid *grid, json_t *sentences
     if (further == 0)
         return;
     text_addf(&text,
-              "Only in the table: %zu further cell%s, of a different output length, of a different "
+              "%zu more cell%s only in the table: with a different output length, from a different "
               "run in the file, or without a place on the charts' axes.",
-              further, further == 1 ? "" : "s");
+              further, further == 1 ? " is" : "s are");
     takeaways_add_take(sentences, &text);
 }
 

@@ -147,7 +147,7 @@ static void write_remarks(const json_t *remarks, struct html *html)
 
     if (json_array_size(remarks) == 0)
         return;
-    html_element(html, "h3", "Remarks of the import");
+    html_element(html, "h3", "Remarks from the import");
     html_open(html, "ul");
     json_array_foreach(remarks, i, remark)
         if (i < REMARKS_SHOWN)
@@ -160,8 +160,8 @@ void document_write_origin(const struct document_part *part, struct html *html)
     html_element(html, "h2", "Provenance");
     if (part->runs.runs[0].imported)
         html_element(html, "p",
-                     "Read from an imported file. What neither the file nor the import states is "
-                     "not shown.",
+                     "Read from an imported file. Facts that neither the file nor the import "
+                     "states are not shown.",
                      { "class", "soft" });
     html_open(html, "dl", { "class", "facts" });
     if (part->report != NULL)

@@ -14,17 +14,17 @@ void document_write_head(const struct document *document, struct html *html);
 /* Write what the figures say, in sentences; the verdict is about saturation and limits. */
 void document_write_verdict(const struct document_part *part, struct html *html);
 void document_write_takeaways(const struct document_part *part, struct html *html);
-/* The sentences of the verdict and the takeaways of a part without a report, such as an import.
- * JSON arrays; new references. */
+/* The sentences of the verdict and of the takeaways, for a part without a report, such as an
+ * import. JSON arrays; new references. */
 json_t *document_import_verdict(const struct chart_runs *runs);
 json_t *document_import_takeaways(const struct chart_runs *runs);
 
 /* Writes the audit's findings; if there are none, a sentence says so. */
 void document_write_audit(const struct document_part *part, struct html *html);
 
-/* Writes the charts of the table document_charts, as far as they fit before `html` has `limit`
- * bytes. Charts without figures, and charts that do not fit, are only named; those that are not
- * wanted (enum document_drawn) are omitted. */
+/* Writes the charts of the table document_charts that fit before `html` has `limit` bytes. Charts
+ * without figures, and charts that do not fit, are only named; those that are not wanted (enum
+ * document_drawn) are omitted. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {
     const char *question, *name;
@@ -45,23 +45,25 @@ enum document_drawn document_chart_draw(const struct document_chart *row,
  * PNG is smaller; false: the chart does not fit, and nothing was written. */
 CHECKED bool document_write_chart(const char *question, const struct chart *chart, size_t limit,
                                   struct html *html);
-/* Like document_write_chart, but always as SVG, whose cells show their figures when pointed at. */
+/* Like document_write_chart(), but always as SVG, which shows a cell's figures when the reader
+ * points at the cell. */
 CHECKED bool document_write_drawing(const char *question, const struct chart *chart, size_t limit,
                                     struct html *html);
 
 /* Writes a row per cell, with a column for each main figure that at least one cell has, until
  * `html` has `limit` bytes. */
 void document_write_table(const struct document_part *part, size_t limit, struct html *html);
-/* If `cells` is not 0, writes that this many cells of a table did not fit, and `elsewhere`: which
+/* If `cells` is not 0, writes that this many cells of a table do not fit. `elsewhere` says which
  * tool shows them. */
 void document_write_missing(size_t cells, const char *elsewhere, struct html *html);
 
 /* Writes a comparison: verdict, differences and, unless these rule the comparison out, the forest
- * chart and the cells as far as they fit before `html` has `limit` bytes. */
+ * chart and as many cells as fit before `html` has `limit` bytes. */
 void document_write_comparison(const struct chart_comparison *input, size_t limit,
                                struct html *html);
 
-/* Writes a value as text: an object without its empty members, as "input_tokens=[128], seed=7". */
+/* Writes a value as text. An object is written without its empty members: "input_tokens=[128],
+ * seed=7". */
 void document_add_value(const json_t *value, struct text *out);
 /* Writes who measured or imported the figures, when, and with which tool, model and plan. */
 void document_write_origin(const struct document_part *part, struct html *html);

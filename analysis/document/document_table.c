@@ -8,7 +8,7 @@
 #include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
 
-#define PART_BYTES 200 /* of a state, an error or the warnings */
+#define PART_BYTES 200 /* maximum for each of state, status, error and warnings */
 
 struct document_column {
     const char *heading;
@@ -56,7 +56,7 @@ static const struct document_column columns[] = {
 struct sheet {
     const struct chart_runs *runs;
     bool shown[COLUMNS];
-    bool has_variants, has_states; /* has_states: a cell was not measured, or has warnings */
+    bool has_variants, has_states; /* has_states: some cell was not measured, or has warnings */
 };
 
 static double value_of(const struct evidence_cell *cell, const struct document_column *column)
@@ -80,7 +80,7 @@ static void drop_means(struct sheet *sheet)
                 sheet->shown[i] = false;
 }
 
-/* A cell of unknown state is taken for a measured one. */
+/* A cell whose state is unknown counts as measured. */
 static bool is_measured(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN;
@@ -150,8 +150,8 @@ static void add_part(struct text *out, const char *part)
     text_add_printable(out, part, strlen(part), PART_BYTES);
 }
 
-/* A skipped cell is named by its status, which may say why it was skipped: "pending", "inferred".
- */
+/* For a skipped cell, its status is shown if it has one, because it can say why the cell was
+ * skipped: "pending", "inferred". */
 static const char *state_name(const struct evidence_cell *cell)
 {
     return cell->state == EVIDENCE_SKIPPED && cell->status[0] != '\0'
@@ -173,8 +173,8 @@ static void write_state(const struct evidence_cell *cell, struct html *html)
     html_element(html, "td", text_string(&state));
 }
 
-/* The row's class; "first" draws a line above a measured row whose context differs from that of the
- * row before. */
+/* The row's class. "first" draws a line above a measured row whose context differs from the context
+ * of the previous row. */
 static const char *class_of(const struct evidence *run, size_t index)
 {
     const struct evidence_cell *cell = &run->cells[index];
@@ -250,5 +250,5 @@ void document_write_table(const struct document_part *part, size_t limit, struct
     missing = write_rows(&sheet, limit, html);
     html_close(html, "table");
     html_close(html, "div");
-    document_write_missing(missing, "run_export writes all of them", html);
+    document_write_missing(missing, "run_export writes all cells", html);
 }

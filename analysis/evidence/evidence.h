@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that is known about a run, measured here or by another tool, in one form, so that it
+/* Everything that is known about a run, measured here or by another tool, in one form in which it
  * can be audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN,
  * never a guess. Cells are in the order of the file or of our plan. If a file contains a grid
  * twice, both are kept; failed rows are kept, too, and lengths in words stay lengths in words. */
@@ -11,13 +11,13 @@
 
 enum evidence_state {
     EVIDENCE_UNKNOWN, /* neither the file nor a figure shows the state */
-    /* Requests succeeded, or the file says so; success_rate: what share of those attempted. */
+    /* Requests succeeded, or the file says so; success_rate: the share that succeeded. */
     EVIDENCE_MEASURED,
-    /* Attempted without success, or called failed by the file, which may state a speed all the
-     * same. */
+    /* Attempted without success, or marked as failed in the file, even if the file states a
+     * speed. */
     EVIDENCE_FAILED,
     EVIDENCE_INFEASIBLE, /* cannot succeed: longer than the model's context, for example */
-    EVIDENCE_SKIPPED,    /* not measured, or not yet, for a different reason */
+    EVIDENCE_SKIPPED,    /* not measured, or not yet measured, for some other reason */
     EVIDENCE_STATES,
 };
 const char *evidence_state_name(enum evidence_state state); /* "measured", ... */
@@ -29,14 +29,14 @@ enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
-    /* the percentile is a lower bound, because a timeout or the cell's end cut it off (known for
-     * our own runs) */
+    /* The percentile is only a lower bound, because a timeout or the cell's end cut requests off.
+     * Known for our own runs. */
     bool p50_at_least, p90_at_least, p95_at_least, p99_at_least;
 };
 
 struct evidence_cell {
     int64_t position; /* 0, 1, ... in the order of the file; for our own runs, of the plan */
-    int64_t row;      /* the file's line (CSV, JSONL), else the entry's number from 1 */
+    int64_t row;      /* the line in the file (CSV, JSONL), else the entry's number, from 1 */
     enum evidence_state state;
     /* as requested */
     double concurrency, request_rate_asked;
@@ -50,27 +50,27 @@ struct evidence_cell {
     double cached_share; /* of the input tokens, where the file gives no cached_tokens */
     /* per request, with tokens counted as in the rates below */
     double input_tokens_mean, output_tokens_mean;
-    /* per request by the server's usage, where the tool counts with a tokenizer of its own */
+    /* per request as the server reports it, where the tool counts with its own tokenizer */
     double input_tokens_usage, output_tokens_usage;
     double request_throughput, goodput; /* per second, like all rates */
     double input_throughput, output_throughput, total_throughput;
-    double token_throughput;  /* tokens, where the file does not say which */
+    double token_throughput;  /* if the file does not say which tokens it counts */
     double stream_throughput; /* output tokens per second of one stream */
     double concurrency_actual, concurrency_max;
-    double concurrency_expected; /* from the users and their think time; NaN: not known */
+    double concurrency_expected; /* computed from users and think time; NaN: not known */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
     /* known for our own runs and their exports */
     bool client_limited, contaminated, tokens_estimated;
     char status[64]; /* as the file says, or the state of our own cell; "": not known */
     char time[40];   /* as the file says; "": not known */
-    /* What distinguishes the cell from others of the same load in a file of several runs:
+    /* What distinguishes the cell from others with the same load in a file of several runs:
      * "model=a, trial=2"; "": nothing. */
     char variant[200];
-    /* Names of the warnings of a measurement or an export: "burst, client_limited"; "": none. */
+    /* Names of the warnings from a measurement or an export: "burst, client_limited"; "": none. */
     char marks[512];
     char *error;        /* what went wrong, heap; NULL: not known */
-    json_t *original;   /* the row as it is in the file: name to text; NULL for our own */
+    json_t *original;   /* the row as in the file, an object of texts; NULL: our own run */
     int64_t attempt_id; /* the accepted attempt, for our own runs; 0: none */
     /* The audit's rule that found the cell wrong; NULL: none did. Static, not stored. */
     const char *found_wrong;
@@ -92,24 +92,24 @@ struct evidence {
     char id[ID_SIZE]; /* imp_... for an import, run_... for our own */
     bool imported;
     char format[32]; /* "csv", "vllm", ...; "opsbrain" for our own */
-    char name[160];  /* the file's; for our own the sweep's id */
-    /* SHA-256 of the file; for our own runs of the fingerprint ("" before the first cell). */
+    char name[160];  /* the file's name; for our own runs, the sweep's id */
+    /* SHA-256 of the file or, for our own runs, of the fingerprint ("" before the first cell). */
     char digest[65];
     char principal[64];
     int64_t created_ms;
-    /* The import whose stated facts this one corrects, or the run that this one replaces; "": none.
-     */
+    /* The import whose stated facts this import corrects, or the run that this run replaces; "":
+     * none. */
     char corrects[ID_SIZE];
     /* For our own runs: the newest run that replaces this one; "": none. */
     char corrected_by[ID_SIZE];
     int64_t repetition;    /* within the sweep, for our own runs; -1: none */
     int64_t deployment_id; /* for our own runs; 0: none */
-    /* For our own runs: after evidence_of_run, the deployment's revision that was measured; after
-     * evidence_find, the first of the consecutive revisions up to it that all measure the same
-     * (deployments.h). */
+    /* For our own runs: the measured revision of the deployment. evidence_find() moves it back to
+     * the first of the consecutive revisions that measure the same (deployment_same_since() in
+     * deployments.h). */
     int64_t revision;
     char *notes;         /* heap; NULL: none */
-    json_t *other_names; /* list: other names under which the same file was imported; NULL: none */
+    json_t *other_names; /* list of other names under which the file was imported; NULL: none */
     json_t *remarks;     /* list of sentences: what the importer did not recognise or skipped */
     enum length_unit input_unit;
     struct evidence_facts facts;
@@ -123,32 +123,32 @@ struct evidence {
 void evidence_init(struct evidence *evidence);
 void evidence_finish(struct evidence *evidence);
 #define EVIDENCE_AUTO __attribute__((cleanup(evidence_finish))) struct evidence
-/* Appends a cell with its position and row; its other members are unknown. It is valid until the
- * next is added. NULL: there are already EVIDENCE_CELLS_MAX. */
+/* Appends a cell and sets its position and row; its other members are unknown. The pointer is valid
+ * until the next cell is added. NULL: there are already EVIDENCE_CELLS_MAX cells. */
 struct evidence_cell *evidence_add(struct evidence *evidence);
-/* Appends a sentence to the remarks, made printable. */
+/* Makes a sentence printable and appends it to the remarks. */
 void evidence_remark(struct evidence *evidence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a warning once, and sets its flag if it has one. A text that is not a name ([a-z0-9_]), or
- * that no longer fits into `marks`, is ignored. */
+/* Adds a warning unless the cell has it already, and sets the cell's flag for it, if there is one.
+ * A text that is not a name ([a-z0-9_]), or that does not fit into `marks`, is ignored. */
 void evidence_add_warning(struct evidence_cell *cell, const char *name);
-/* Adds the warnings that `marks` lists, as in struct evidence_cell. */
+/* Adds the warnings in `marks`, a list with the format of the cell's own `marks`. */
 void evidence_add_warnings(struct evidence_cell *cell, const char *marks);
 bool evidence_has_warning(const struct evidence_cell *cell, const char *name);
 
-/* Whether the id is that of an import, not of a run, judged by its prefix. */
+/* Whether the id, judged by its prefix, is that of an import and not of a run. */
 bool evidence_is_import(const char *id);
-/* Loads a run_... or an imp_...; NOT_FOUND: the message names the id. Free with evidence_finish,
- * even after a failure. */
+/* Loads the run (run_...) or the import (imp_...) with this id. NOT_FOUND: the message names the
+ * id. Free *out with evidence_finish(), even after a failure. */
 CHECKED bool evidence_find(struct store *store, const char *id, struct evidence *out,
                            struct error *error);
-/* Loads an import with its cells as in the file. Only evidence_find gives the run's output tokens
- * and timeout to cells that do not state their own. */
+/* Loads an import with its cells as in the file. Unlike evidence_find(), does not copy the run's
+ * output tokens and timeout into cells that do not state their own. */
 CHECKED bool evidence_find_import(struct store *store, const char *id, struct evidence *out,
                                   struct error *error);
-/* Makes the evidence of our own run from its stored row and those of its cells. Free with
- * evidence_finish. */
+/* Makes the evidence for our own run from its stored row and the stored rows of its cells. Free
+ * *out with evidence_finish(). */
 void evidence_of_run(const struct run_row *run, const struct cell_row *cells, size_t count,
                      struct evidence *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads evidence of imported runs from the store. */
+/* Loads the evidence for imported runs from the store. */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void read_document(const char *document, struct evidence *out)
     out->notes = notes == NULL ? NULL : memory_copy_text(notes);
 }
 
-/* Reads everything but the cells. */
+/* Reads everything except the cells. */
 static void read_import(const struct import_row *row, struct evidence *out)
 {
     struct error ignored;

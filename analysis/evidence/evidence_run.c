@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads evidence of runs that opsbrain measured. */
+/* Loads the evidence for runs that opsbrain measured. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void read_cell(const struct cell_row *from, struct evidence_cell *out)
     out->position = from->position;
     out->attempt_id = from->attempt_id;
     out->state = states[from->state];
-    if (from->request_rate > 0) /* the number of users follows from the arrivals */
+    if (from->request_rate > 0) /* an open loop has no fixed number of users */
         out->request_rate_asked = from->request_rate;
     else
         out->concurrency = (double)from->concurrency;

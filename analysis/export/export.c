@@ -13,11 +13,11 @@
 const struct exporter exporters[] = {
     { "vllm", "vLLM `bench serve` results, in the form of a vLLM sweep's summary.json",
       "application/json", "json", export_write_vllm, false },
-    { "aiperf", "aiperf profile exports, a line of JSON per cell", "application/x-ndjson", "jsonl",
-      export_write_aiperf, false },
-    { "csv", "a table, one line per cell; units are in the names of the columns", "text/csv", "csv",
+    { "aiperf", "aiperf profile exports, one line of JSON per cell", "application/x-ndjson",
+      "jsonl", export_write_aiperf, false },
+    { "csv", "a table, one line per cell; the column names contain the units", "text/csv", "csv",
       export_write_csv, true },
-    { "serving-report", "a serving report of schema 1.1", "application/json", "json",
+    { "serving-report", "a serving report, schema version 1.1", "application/json", "json",
       export_write_serving_report, true },
     { 0 },
 };
@@ -97,7 +97,7 @@ void export_own_members(json_t *json, const char *format, const struct evidence 
     export_text(json, "opsbrain_context_unit", length_unit_name(evidence->input_unit));
 }
 
-/* Whether the time has vLLM's form 20260314-190304, which no other tool reads. */
+/* Whether the time has the form 20260314-190304, which vLLM writes and no other tool reads. */
 static bool is_compact(const char *time)
 {
     return strlen(time) == 15 && time[8] == '-' && strspn(time, "0123456789-") == 15
@@ -189,7 +189,7 @@ json_t *export_losses(const struct exporter *exporter, const struct evidence *ev
     for (size_t i = first; i < first + count; i++)
         if (export_takes(exporter, &evidence->cells[i]) && read < again.cell_count)
             note_cell(&evidence->cells[i], &again.cells[read++], lost);
-    facts.output_tokens = facts.timeout_s = NAN; /* these belong to each cell */
+    facts.output_tokens = facts.timeout_s = NAN; /* these were compared cell by cell, above */
     note_losses(evidence_fact_fields, "", &facts, &again.facts, lost);
     json_object_foreach(lost, name, value)
         json_array_append_new(list, json_string(name));

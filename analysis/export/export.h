@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes runs in the formats of other load generators, as serving reports, or as CSV. In another
  * tool's format, a figure has the name that the other tool gives it: aiperf's ITL is our TPOT,
- * vLLM's ITL our ICL. Unknown values are omitted (in CSV, left empty), and so is a latency that is
- * only a lower bound, since none of the formats can say "at least". For some of what a JSON format
- * has no place for, such as the warnings about a cell, members of our own are added
- * ("opsbrain_marks"), which our importers read back. */
+ * and vLLM's ITL is our ICL. Unknown values are omitted (in CSV, left empty), and so is a latency
+ * that is only a lower bound, since none of the formats can say "at least". If a JSON format
+ * has no place for something that our importers need, such as a cell's warnings, members of our own
+ * are added ("opsbrain_marks"), which the importers read back. */
 #pragma once
 
 #include "analysis/audit/audit.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a line per cell, each like aiperf's profile_export_aiperf.json: an object per metric. */
+/* Writes one line of JSON per cell, in the form of aiperf's profile_export_aiperf.json: an object
+ * with a member for each metric. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -38,7 +39,7 @@ static void add_latency(json_t *json, const char *tag, const struct evidence_lat
 
 /* ---- What was requested ---- */
 
-/* aiperf requires an address and a model's name as soon as a file has settings. */
+/* If a file has settings, aiperf requires them to have a URL and a model's name. */
 #define UNKNOWN_URL "http://unknown.invalid"
 #define UNKNOWN_MODEL "(unknown)"
 
@@ -50,8 +51,9 @@ static const char *phase_type(const struct evidence *evidence, const struct evid
                                            : json_get_text(workload, "arrival", "constant");
 }
 
-/* Adds when the phase ends: after the number of requests planned, else after the duration, else
- * after the number of requests sent. Returns false if none of these is known. */
+/* Adds the condition that ends the phase: the number of requests planned or, if that is unknown,
+ * the duration or, if that is unknown too, the number of requests sent. Returns false if none of
+ * the three is known. */
 static bool add_end(json_t *phase, const struct evidence_cell *cell)
 {
     if (cell->requests_asked >= 1)
@@ -63,8 +65,8 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase, which needs an integer number of users (or, if their
- * number is unknown, a rate) and an end. */
+/* NULL: too little is known for a phase. It needs an end and an integer number of users or, if that
+ * number is unknown, a rate. */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);
@@ -97,7 +99,8 @@ static json_t *prompts_json(const struct evidence *evidence, const struct eviden
     return prompts;
 }
 
-/* The settings of a cell without a phase, in the form in which aiperf's sweeps state theirs. */
+/* The settings of a cell for which phase_json returned NULL, in the form that aiperf uses for the
+ * runs of a sweep. */
 static json_t *values_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     json_t *values = json_object();
@@ -173,8 +176,8 @@ static void add_latencies(json_t *json, const struct evidence_cell *cell)
     add_latency(json, "inter_token_latency", &cell->latency[METRIC_TPOT]);
     add_latency(json, "inter_chunk_latency", &cell->latency[METRIC_ICL]);
     add_latency(json, "time_to_second_token", &cell->latency[METRIC_TTST]);
-    /* in an open loop, which has queue times, our TTFO counts from the scheduled time, but aiperf's
-     * from sending */
+    /* TTFO is omitted for open loops (only they have queue times): we count it from the scheduled
+     * time, aiperf from sending */
     if (isnan(cell->latency[METRIC_QUEUE].count))
         add_latency(json, "time_to_first_output_token", &cell->latency[METRIC_TTFO]);
 }

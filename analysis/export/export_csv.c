@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a table; its headings are among those that our importer knows. */
+/* Writes a table. Our importer knows all of its headings. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static double number_at(const void *base, size_t offset)
     return *(const double *)(const void *)((const char *)base + offset);
 }
 
-/* The heading for input lengths in this unit; "context_len" leaves the unit open. */
+/* The heading for input lengths in this unit. "context_len" does not state a unit. */
 static const char *length_heading(enum length_unit unit)
 {
     static const char *const names[LENGTH_UNITS] = { "context_len", "input_len", "input_words" };
@@ -75,8 +75,8 @@ static const char *length_heading(enum length_unit unit)
     return names[unit];
 }
 
-/* Which of the optional columns a table has: the statistics of latencies that at least one cell
- * has, and the facts for which is_fact_column is true. */
+/* Which optional columns a table has: one for each statistic of a latency that at least one cell
+ * has, and one for each fact for which is_fact_column is true. */
 struct layout {
     const struct evidence *evidence;
     bool has[METRIC_COUNT][COUNT(statistics)];
@@ -88,13 +88,13 @@ static bool is_fact_column(const struct evidence_facts *facts, const struct evid
     const char *at = (const char *)facts + field->offset;
 
     if (at == (const char *)&facts->output_tokens || at == (const char *)&facts->timeout_s)
-        return false; /* each row has its own, in max_tokens and timeout_s */
+        return false; /* each row has its own value, in the column max_tokens or timeout_s */
     return field->size > 0 ? at[0] != '\0' : isfinite(number_at(facts, field->offset));
 }
 
 static const char *heading_of(const struct evidence_field *fact)
 {
-    /* a column "date" would be read as the time of each row */
+    /* our importer would read a column "date" as the time of each row */
     return strcmp(fact->name, "date") == 0 ? "run_date" : fact->name;
 }
 

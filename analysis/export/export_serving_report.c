@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes serving reports of schema 1.1, with every cell, even if it was not measured. */
+/* Writes serving reports of schema 1.1. They contain all cells, even those not measured. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -64,7 +64,7 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     export_number(json, "failed", cell->failed);
     export_number(json, "duration_s", cell->duration_s);
     if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
-        add_speed(json, cell); /* other cells have none, even if an imported file states one */
+        add_speed(json, cell); /* omitted for other cells, even if an imported file states one */
     export_own_members(json, "serving-report", evidence, cell);
     return json;
 }
@@ -77,7 +77,7 @@ static json_t *run_json(const struct evidence *evidence)
     export_text(json, "id", evidence->id);
     if (!evidence->imported) /* for an import, created_ms is the time of the import */
         clock_format_utc(evidence->created_ms, time);
-    time[10] = '\0'; /* the day */
+    time[10] = '\0'; /* keeps only the date */
     export_text(json, "date", evidence->facts.date[0] != '\0' ? evidence->facts.date : time);
     export_text(json, "source", evidence->name);
     export_text(json, "notes", evidence->notes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes results of vLLM `bench serve --save-result`, whose metrics are defined like ours, except
- * that its ITL is the gap between chunks, our ICL, and that its TTFT and E2EL count from sending,
- * also in an open loop. */
+/* Writes results in the format of vLLM's `bench serve --save-result`. vLLM defines its metrics as
+ * we do, with two exceptions: its ITL is the gap between chunks, which we call ICL; and its TTFT
+ * and E2EL are counted from sending, even in an open loop. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +29,9 @@ static void add_latency(json_t *json, const char *metric, const struct evidence_
     add_statistic(json, "p99", metric, known.p99_ms);
 }
 
-/* For vLLM, users who send the next request when their previous one is answered are an infinite
- * rate, limited by max_concurrency. Whether an import's load was of that kind is not known. */
+/* vLLM describes a closed loop, in which users send their next request once the previous one has
+ * been answered, as an infinite rate limited by max_concurrency. For an import, it is not known
+ * whether the load was a closed loop. */
 static void add_load(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {
@@ -57,8 +58,8 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* Adds the cell's time as its file gave it, or else when our own run was created, in vLLM's form:
- * 20260314-190304. */
+/* Adds the time that the cell's file gave, unchanged. If there is none, adds the time when our own
+ * run was created, in vLLM's form: 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {

@@ -21,10 +21,11 @@ const struct importer importers[] = {
     BY_SNIFFING("vllm", "vLLM `bench serve --save-result` JSON, one result or several", vllm,
                 KEYS("num_prompts", "completed", "request_throughput", "total_input_tokens"),
                 false),
-    BY_KEYS("sglang", "SGLang `bench_serving` JSONL, a line per measurement", sglang, false,
+    BY_KEYS("sglang", "SGLang `bench_serving` JSONL, one line per measurement", sglang, false,
             "backend", "completed", "random_range_ratio", "total_output_tokens_retokenized"),
-    BY_SNIFFING("inferencex", "InferenceX's (InferenceMAX's) agg_*.json and rows of its dashboard",
-                inferencex, KEYS("hw", "conc", "isl", "osl", "tput_per_gpu"), true),
+    BY_SNIFFING("inferencex",
+                "InferenceX's (InferenceMAX's) agg_*.json, and rows from its dashboard", inferencex,
+                KEYS("hw", "conc", "isl", "osl", "tput_per_gpu"), true),
     BY_SNIFFING("llama-bench", "llama-bench's JSON, JSONL, CSV or Markdown", llama_bench,
                 KEYS("n_prompt", "n_gen", "avg_ns", "avg_ts"), true),
     BY_KEYS("guidellm", "GuideLLM's benchmarks.json", guidellm, false, "benchmarks"),
@@ -32,13 +33,13 @@ const struct importer importers[] = {
                 KEYS("request_latency", "request_throughput", "input_config"), false),
     BY_SNIFFING("aiperf", "aiperf's profile_export_aiperf.json", aiperf,
                 KEYS("request_latency", "request_throughput", "input_config"), false),
-    BY_KEYS("aiperf-records", "aiperf's profile_export.jsonl, a line per request", aiperf_records,
+    BY_KEYS("aiperf-records", "aiperf's profile_export.jsonl, one line per request", aiperf_records,
             false, "metadata", "metrics"),
     BY_KEYS("inference-perf", "inference-perf's stage_N_lifecycle_metrics.json, one or several",
             inference_perf, false, "load_summary", "successes"),
     BY_KEYS("serving-report", "serving report JSON, schema 1.0 or 1.1", serving_report, false,
             "schema_version", "throughput"),
-    BY_SNIFFING("aiperf-csv", "the CSV that aiperf and GenAI-Perf write beside their JSON",
+    BY_SNIFFING("aiperf-csv", "the CSV that aiperf and GenAI-Perf write next to their JSON",
                 aiperf_csv, NULL, true),
     BY_KEYS("llmperf", "LLMPerf's *_summary.json", llmperf, true, "num_concurrent_requests",
             "results_num_requests_started", "results_ttft_s_mean"),
@@ -48,10 +49,10 @@ const struct importer importers[] = {
                 KEYS("version", "run", "results"), false),
     BY_SNIFFING("console", "what vLLM's `bench serve` or SGLang's `bench_serving` printed", console,
                 NULL, true),
-    BY_SNIFFING("summary", "sweep summary JSON: per model an object of cells", summary, NULL, true),
+    BY_SNIFFING("summary", "sweep summary JSON: an object of cells per model", summary, NULL, true),
     BY_SNIFFING(
         "rows",
-        "JSON rows: objects of figures in a list, one after the other, or in an object; units "
+        "JSON rows: objects with figures, in a list, one after another, or in an object; units "
         "are taken from the members' names",
         rows, NULL, true),
     BY_SNIFFING("csv", "a table with a heading; units are taken from the columns' names", csv, NULL,
@@ -108,8 +109,8 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* The format with the largest share of its keys in the file, if this share is at least half; NULL:
- * there is none. `lacking` receives the names of the keys that the file does not have. */
+/* Returns the format with the largest share of its keys in the file; NULL: no format has at least
+ * half of its keys there. `lacking` receives the names of the keys that the file does not have. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -147,7 +148,7 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
 
     import_scan_init(&scan, file->bytes, file->length);
     if (is_json(file) && !json_scan_value(&scan, NULL, NULL))
-        return json_scan_fail(&scan, error); /* for broken JSON the position is reported */
+        return json_scan_fail(&scan, error); /* the message says where the JSON is broken */
     nearest = find_nearest(file->bytes, file->length, &lacking);
     list_formats(&formats);
     if (nearest != NULL && lacking.length > 0)
@@ -156,10 +157,10 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
                          "the known formats are %s",
                          nearest->format, text_string(&lacking), text_string(&formats));
     return error_set(error, ERROR_INVALID,
-                     "the file has none of the known formats (%s): to see what is wrong, give the "
-                     "intended one as `format`%s",
+                     "the file has none of the known formats (%s): to see what is wrong, name the "
+                     "intended format in `format`%s",
                      text_string(&formats),
-                     is_json(file) ? "; for JSON rows with members of other names, say in "
+                     is_json(file) ? "; for JSON rows whose members have other names, say in "
                                      "\"columns\" what they mean: \"tput=output_tok_per_s\""
                                    : "");
 }
@@ -173,8 +174,8 @@ static CHECKED bool refuse_format(const char *format, struct error *error)
                      text_string(&formats));
 }
 
-/* Refuses a file that certainly has a different format than the named one: it would be misread,
- * because members of the same name have different meanings. */
+/* Refuses a file that is certainly not in the named format: it would be misread, because members
+ * with the same name have different meanings in different formats. */
 static CHECKED bool check_named(const struct importer *named, const char *bytes, size_t length,
                                 struct error *error)
 {
@@ -186,7 +187,7 @@ static CHECKED bool check_named(const struct importer *named, const char *bytes,
         || sniffs(named, bytes, length))
         return true;
     import_count_keys(bytes, length, named->keys, &count, &missing);
-    return error_set(error, ERROR_INVALID, "the file is %s, not %s%s%s: omit `format`",
+    return error_set(error, ERROR_INVALID, "the file's format is %s, not %s%s%s: omit `format`",
                      found->format, named->format,
                      missing.length > 0 ? ", for which it lacks " : "", text_string(&missing));
 }
@@ -210,7 +211,7 @@ static const struct importer *find(const struct import_file *file)
                                        ? find_by_name(file->format)
                                        : find_by_content(file->bytes, file->length);
 
-    /* rows of JSON with unknown names, whose meaning the caller states in `columns` */
+    /* JSON rows whose members' names are unknown; the caller says in `columns` what they mean */
     return found == NULL && file->format == NULL && has_columns(file) && is_json(file)
                ? find_by_name("rows")
                : found;
@@ -227,8 +228,8 @@ static CHECKED bool choose_importer(const struct import_file *file, const struct
         return false;
     if (has_columns(file) && !(*out)->takes_columns)
         return error_set(error, ERROR_INVALID,
-                         "\"columns\" are for tables and rows of JSON: this is a %s file, whose "
-                         "members are known",
+                         "\"columns\" is only for tables and JSON rows; this is a %s file, whose "
+                         "members have known meanings",
                          (*out)->format);
     return true;
 }
@@ -282,13 +283,14 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID,
-                         "the %s file has no cell: import a file with at least one measurement",
+                         "the %s file has no cells: import a file with at least one measurement",
                          out->format);
     if (has_nothing(out))
-        return error_set(error, ERROR_INVALID,
-                         "the %s file has no requests, no rate and no latency: is it of that "
-                         "format? Omit `format` to have it detected",
-                         out->format);
+        return error_set(
+            error, ERROR_INVALID,
+            "the %s file has no requests, no rate and no latency: is it really in that format? "
+            "Omit `format` to have it detected",
+            out->format);
     if (!takes_columns(out)) /* a table's reader has listed the unknown columns */
         import_list_unknown(out);
     import_mark_variants(out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads aiperf's profile_export_aiperf.json, a block per metric, and
- * profile_export_aiperf_sweep.json, the same blocks for each combination of parameters. aiperf's
- * inter_token_latency is what we and vLLM call TPOT; the gaps between chunks are its
- * inter_chunk_latency. */
+/* Reads aiperf's profile_export_aiperf.json, which has a block per metric, and
+ * profile_export_aiperf_sweep.json, which has such blocks for each combination of parameters.
+ * aiperf's inter_token_latency is what we and vLLM call TPOT; its inter_chunk_latency is the gap
+ * between chunks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,8 +100,8 @@ static bool read_errors(struct json_scan *scan, void *base)
 }
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, import_aiperf_profile, member, 1)
-/* Since aiperf 0.13 the settings have lists of models, datasets and phases; only the phase of the
- * kind "profiling" is measured. */
+/* Since aiperf 0.13, the settings have lists of models, datasets and phases. The phase that is
+ * measured has the kind "profiling". */
 static bool read_item(struct json_scan *scan, void *context)
 {
     static const struct import_member item[] = {
@@ -197,7 +197,7 @@ static const struct import_member input_config[] = {
     MEMBER_BY("datasets", read_datasets),
     { 0 },
 };
-/* Reads the settings that have a row in the table; the others are not kept, not even as text. */
+/* Reads the settings that have a row in the table. The others are not kept, not even as text. */
 static bool read_config(struct json_scan *scan, void *base)
 {
     return import_object(scan, input_config, base, NULL);
@@ -323,7 +323,7 @@ bool import_aiperf_add_cell(const struct import_aiperf_profile *profile, struct 
     import_own_apply(&profile->own, cell, out);
     cell->original = json_incref(original);
     cell->row = row;
-    if (isnan(cell->failed)) /* aiperf omits a count of zero, but not the error summary */
+    if (isnan(cell->failed)) /* aiperf omits an error count of 0, but not the error summary */
         cell->failed = profile->errors_reported;
     if (profile->error[0] != '\0')
         cell->error = memory_copy_text(profile->error);
@@ -415,9 +415,10 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     if (profile.combinations > 0)
         return true;
     if (strcmp(profile.aggregation, "confidence") == 0)
-        return error_set(error, ERROR_INVALID,
-                         "the file is aiperf's aggregate over repeated runs, which hides the runs: "
-                         "import each run's profile_export_aiperf.json instead");
+        return error_set(
+            error, ERROR_INVALID,
+            "the file is aiperf's aggregate of repeated runs, without the individual runs: import "
+            "each run's profile_export_aiperf.json instead");
     if (!import_aiperf_add_cell(&profile, out, line, original, error))
         return false;
     if (out->cell_count == 1) /* our own exports write "(unknown)" if the model is not known */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the importers of JSON from aiperf and from its predecessor, GenAI-Perf, share. Private to
- * analysis/import/. */
+/* Shared by the importers of aiperf's JSON and of the JSON of its predecessor, GenAI-Perf. Private
+ * to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import_members.h"
 
-/* How many milliseconds a unit has, by aiperf's name for it ("sec"); 1 for ""; NaN: the unit is not
- * known. */
+/* How many milliseconds one unit of time has. `unit` is aiperf's name for it, such as "sec"; ""
+ * counts as milliseconds. NaN: the unit is not known. */
 double import_aiperf_ms(const char *unit);
 
-/* A metric as both tools write it. Its values are in `unit`, even if their names end in "_ms". */
+/* A metric as both tools write it. Its values are in `unit`, although the members of `values` have
+ * names that end in "_ms". */
 struct import_aiperf_block {
     char unit[32];
     struct evidence_latency values;
 };
 
-/* One profile while it is read. */
+/* One profile while it is being read. */
 struct import_aiperf_profile {
     struct import_aiperf_block ttft, request_latency, inter_token, inter_chunk, second_token,
         first_output;
@@ -32,7 +33,7 @@ struct import_aiperf_profile {
     double errors_reported; /* from the error summary; NaN: there is none */
     char error[600];
     char aggregation[24]; /* "confidence": the file summarizes repeated runs */
-    /* for a sweep's file */
+    /* used only for the file of a sweep */
     struct evidence *out;
     struct error *refusal;
     bool is_refused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the CSV that aiperf and GenAI-Perf write beside their JSON: first a line for each metric
- * with statistics, then, under a second heading, a line for each metric with a single value. The
- * CSV does not contain the load that was requested. Lines about accelerators, at the end, are
- * skipped. */
+/* Reads the CSV that aiperf and GenAI-Perf write next to their JSON: first a line for each metric
+ * that has statistics, then, under a second heading, a line for each metric that has a single
+ * value. The CSV does not say which load was requested. The lines about accelerators, at the end,
+ * are skipped. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"
@@ -12,12 +12,13 @@
 
 #define LABEL_SIZE 128
 
-/* Each metric's name without the unit, and the end of our names for its statistics ("ttft_ms"). */
+/* Each metric's name without the unit, and the end of our names for its statistics: "ttft_ms", for
+ * example, is the end of "avg_ttft_ms". */
 static const struct import_alias metrics[] = {
     { "Time to First Token", "ttft_ms" },
     { "Time To First Token", "ttft_ms" },
     { "Request Latency", "e2e_ms" },
-    { "Inter Token Latency", "tpot_ms" }, /* the mean of each request, which is our TPOT */
+    { "Inter Token Latency", "tpot_ms" }, /* a mean per request, which is our TPOT */
     { "Inter Chunk Latency", "icl_ms" },
     { "Time to Second Token", "ttst_ms" },
     { "Time To Second Token", "ttst_ms" },
@@ -26,8 +27,8 @@ static const struct import_alias metrics[] = {
     { NULL, NULL },
 };
 
-/* The other lines, of which only the first value is read (the average, or the single value): the
- * name without the unit, and our name for the value. */
+/* The other lines: the name without the unit, and our name for the value. Only the first value of
+ * such a line is read: the average, or the single value. */
 static const struct import_alias values[] = {
     { "Input Sequence Length", "input_tokens_mean" },
     { "Input sequence length", "input_tokens_mean" },
@@ -47,8 +48,8 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* The meaning of names that read_statistics makes, where it does not follow from the name; "":
- * ignored. */
+/* Names that read_statistics makes and whose meaning cannot be derived from the name, with that
+ * meaning; "": ignored. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },
@@ -91,7 +92,7 @@ static void remove_unit(char *label)
 
 struct reading {
     struct csv csv;
-    char columns[CSV_FIELDS_MAX][16]; /* the columns of the heading above the line */
+    char columns[CSV_FIELDS_MAX][16]; /* from the latest heading above the line */
     size_t column_count;
     json_t *row;
 };
@@ -194,6 +195,6 @@ bool import_read_aiperf_csv(const struct import_file *file, struct evidence *out
         return false;
     out->input_unit = LENGTH_TOKENS;
     evidence_remark(out, "the CSV has neither the load nor the lengths that were requested: "
-                         "the JSON beside it has both");
+                         "the JSON next to it has both");
     return true;
 }

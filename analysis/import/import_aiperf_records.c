@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads aiperf's profile_export.jsonl: a line per request; the lines of the measured phase together
- * make one cell. The file does not say how many users were requested; how many requests were in
- * flight follows from their times. */
+/* Reads aiperf's profile_export.jsonl, which has a line per request. All lines of the measured
+ * phase together make one cell. The file does not say how many users were requested, but the number
+ * of requests in flight follows from their start and end times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "analysis/import/import_formats.h"
 #include "base/core/memory.h"
 
-#define VALUES_MAX ((size_t)1 << 22) /* of one metric */
+#define VALUES_MAX ((size_t)1 << 22) /* per metric */
 
 struct values {
     double *data;
@@ -22,7 +22,7 @@ struct sample {
     double value;
 };
 
-/* One line. */
+/* One line of the file. */
 struct record {
     char phase[24], error_type[96], error_message[400];
     double start_ns, end_ns, error_code;
@@ -32,11 +32,11 @@ struct record {
 struct records {
     struct evidence *out;
     struct values metrics[METRIC_COUNT];
-    struct values gaps; /* between the chunks of the line being read */
+    struct values gaps; /* between the chunks of the request being read */
     char gap_unit[24];
     double succeeded, failed, warmup;
     double first_ns, last_ns; /* the first start and the last end of a request */
-    double in_flight_ns;      /* from start to end, added up over the requests */
+    double in_flight_ns;      /* from start to end, summed over the requests */
     double input, output, usage_input, usage_output; /* sums over the successes */
     char error[600];
 };
@@ -107,7 +107,7 @@ static bool read_gaps(struct json_scan *scan, void *base)
     return import_array(scan, read_gap, base);
 }
 
-/* Adds the gaps between chunks, which are a list, unlike the values of other metrics. */
+/* Adds the gaps between chunks. They are a list, whereas other metrics have a single value. */
 static void add_gaps(const char *document, size_t size, struct records *records)
 {
     static const struct import_member latency[] = {
@@ -262,26 +262,27 @@ static CHECKED bool finish(struct records *records, struct error *error)
     struct evidence_cell *cell;
 
     if (records->succeeded + records->failed == 0)
-        return error_set(error, ERROR_INVALID,
-                         "the file has no request of the measured phase, only %.0f of the warm-up",
-                         records->warmup);
+        return error_set(
+            error, ERROR_INVALID,
+            "the file has no requests from the measured phase, only %.0f from the warm-up",
+            records->warmup);
     if (!import_cell(records->out, &cell, error))
         return false;
     fill(records, cell);
     import_complete_cell(cell);
     evidence_remark(
         records->out,
-        "requests that make up the one cell: %.0f; this format does not say how many users were "
-        "requested; the requests in flight follow from their times",
+        "requests combined into the one cell: %.0f; this format does not say how many users were "
+        "requested; the number in flight was computed from the requests' times",
         records->succeeded + records->failed);
     if (records->warmup > 0)
-        evidence_remark(records->out, "requests of the warm-up that were skipped: %.0f",
-                        records->warmup);
+        evidence_remark(records->out, "warm-up requests skipped: %.0f", records->warmup);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
         if (records->metrics[i].dropped > 0)
-            evidence_remark(records->out,
-                            "%s was computed from the first %zu values; values beyond them: %zu",
-                            metric_name(i), VALUES_MAX, records->metrics[i].dropped);
+            evidence_remark(
+                records->out,
+                "%s was computed from the first %zu values; further values ignored: %zu",
+                metric_name(i), VALUES_MAX, records->metrics[i].dropped);
     return true;
 }
 

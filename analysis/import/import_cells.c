@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the cells of imported files and completes them: their state, figures that follow from
- * others, and what our own exports add. Lists figures that have no member in a cell. */
+/* Adds cells for imported files and completes them with their state, figures that follow from
+ * others, and what our own exports add. Lists figures for which a cell has no member. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,9 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* A success rate outside 0 to 1 becomes unknown. Nothing is computed from more successes than
- * requests, and no number of successes from a rate that would give a fraction of a request. */
+/* A success rate outside 0 to 1 becomes unknown. If there are more successes than requests, nothing
+ * is computed from them. The number of successes is computed from the success rate only if the
+ * result is an integer. */
 static void complete_counts(struct evidence_cell *cell)
 {
     double rounded = round(cell->attempted * cell->success_rate);
@@ -40,8 +41,8 @@ static void complete_counts(struct evidence_cell *cell)
         cell->success_rate = cell->succeeded / cell->attempted;
 }
 
-/* Some tools add up the tokens of all requests, others only those of successes: a mean follows only
- * if every request succeeded. */
+/* Some tools add up the tokens of all requests, others only those of successful ones, so a mean can
+ * be computed only if every request succeeded. */
 static void complete_means(struct evidence_cell *cell)
 {
     if (!(cell->succeeded > 0) || cell->failed != 0)
@@ -87,8 +88,8 @@ bool import_has_speed(const struct evidence_cell *cell)
     return false;
 }
 
-/* Tools write 0 where there was no value: the TTFT of a cell without successes, the TPOT of answers
- * of one token. */
+/* Tools write 0 if there was no value: as the TTFT of a cell without successes, for example, or as
+ * the TPOT of answers with a single token. */
 static void clear_zeros(struct evidence_latency *latency)
 {
     const struct evidence_latency unknown = { NAN, NAN, NAN,   NAN,   NAN,   NAN,  NAN,
@@ -160,11 +161,11 @@ bool import_is_own(const char *bytes, size_t length, const char *format)
            && size == strlen(format) + 2 && memcmp(value + 1, format, size - 2) == 0;
 }
 
-/* ---- Figures that have no member in a cell ---- */
+/* ---- Figures for which a cell has no member ---- */
 
 #define NAMES_LISTED 16
 
-/* Whether the value is a number, or a list or object with a number outside of its strings. */
+/* Whether the value is a number, or a list or object that has a digit outside its strings. */
 static bool has_figures(const char *text)
 {
     bool is_quoted = false;

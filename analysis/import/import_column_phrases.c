@@ -150,7 +150,7 @@ static const struct name subjects[] = {
     { NULL, 0 },
 };
 
-/* Removes the first of `ends` that the name ends with; false: it has none of them. */
+/* Removes the first of `ends` that the name ends with; false: it ends with none of them. */
 static bool remove_end(char *name, const char *const *ends)
 {
     size_t length = strlen(name);
@@ -166,7 +166,7 @@ static bool remove_end(char *name, const char *const *ends)
     return false;
 }
 
-/* For example "output_tok_s", "throughput_tokens_per_sec", "decode_tps". */
+/* Finds "output_tok_s", "throughput_tokens_per_sec", "decode_tps" and the like. */
 struct import_column import_column_rate(const char *heading)
 {
     static const char *const seconds[] = { "_per_second", "_per_sec", "_per_s", "_second",

@@ -231,7 +231,7 @@ static const struct known {
     { "zone", FACT(region) },
     { "quantization", FACT(quantization) },
     { "dataset", FACT(dataset) },
-    { "run_date", FACT(date) }, /* a column "date" is the time of each row */
+    { "run_date", FACT(date) }, /* a column "date" has the time of each row */
     { "chips", FACT_NUMBER(chips) },
     { "num_gpus", FACT_NUMBER(chips) },
     { "max_model_len", FACT_NUMBER(context_limit_tokens) },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meaning of other tools' columns and their units, found from the headings. Private to
+/* Finds what other tools' columns mean, and their units, from the headings. Private to
  * analysis/import/. */
 #pragma once
 
@@ -7,10 +7,10 @@
 
 enum import_column_kind {
     IMPORT_COLUMN_UNKNOWN,     /* kept as text */
-    IMPORT_COLUMN_NUMBER,      /* a double of struct evidence_cell */
-    IMPORT_COLUMN_TEXT,        /* a text of struct evidence_cell */
-    IMPORT_COLUMN_FACT,        /* a text of struct evidence_facts, if all rows agree */
-    IMPORT_COLUMN_FACT_NUMBER, /* a double of struct evidence_facts, if all rows agree */
+    IMPORT_COLUMN_NUMBER,      /* a double in struct evidence_cell */
+    IMPORT_COLUMN_TEXT,        /* a text in struct evidence_cell */
+    IMPORT_COLUMN_FACT,        /* a text in struct evidence_facts, if all rows agree */
+    IMPORT_COLUMN_FACT_NUMBER, /* a double in struct evidence_facts, if all rows agree */
     IMPORT_COLUMN_ERROR,       /* what went wrong */
 };
 
@@ -19,13 +19,13 @@ struct import_column {
     size_t offset, size;
     double scale;
     enum length_unit unit; /* for an input length */
-    const char *assumed;   /* the unit that is assumed, since the heading has none; NULL: none is */
+    const char *assumed;   /* the unit assumed if the heading has none; NULL: no unit is assumed */
     bool is_complement;    /* a share of failures, stored as a share of successes */
     bool is_bare_throughput; /* of requests or of tokens: only the rows can show which */
-    bool lacks_unit;         /* a latency in either seconds or milliseconds: not read */
+    bool lacks_unit;         /* a latency without a unit of time: not read */
     bool is_ignored;         /* not a figure, or one that is not needed: ignored without a remark */
-    bool is_other;           /* ignored by the alias "*": not one of the tool's known columns */
-    bool may_be_total; /* tokens per request or of all requests: only the rows can show which */
+    bool is_other;           /* ignored by the alias "*", not by an alias of its own */
+    bool may_be_total;       /* tokens per request or in total: only the rows can show which */
 };
 
 #define HEADING_SIZE 128
@@ -33,9 +33,9 @@ struct import_column {
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
 /* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: none is known. */
 struct import_column import_column_find(const char *heading);
-/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). Without
- * a unit, a count is read, a "latency" is assumed to be in seconds, and any other metric is
- * IMPORT_COLUMN_UNKNOWN with lacks_unit set. */
+/* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). A count
+ * needs no unit. Otherwise, if the unit is missing, a "latency" is assumed to be in seconds, and
+ * any other metric is IMPORT_COLUMN_UNKNOWN with lacks_unit set. */
 struct import_column import_column_latency(const char *heading);
 /* The same, only for headings composed of what is counted and "per second"
  * ("output_tokens_per_sec"). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the printed output of vLLM's `bench serve` and SGLang's `bench_serving`: a block of lines
- * "label: value" for each measurement. The run's options, which both tools print before the block,
- * are also read if the text includes them. */
+/* Reads what vLLM's `bench serve` and SGLang's `bench_serving` print for each measurement: a block
+ * of lines such as "Successful requests: 20". Both tools print the run's options before the block;
+ * if the text includes them, they are read, too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +33,12 @@ static const struct import_alias aliases[] = {
     { "Request goodput (req/s)", "goodput" },
     { "Maximum request concurrency", "concurrency" },
     { "Max request concurrency", "concurrency" },
-    { "Max reqeuest concurrency", "concurrency" }, /* a misspelling of older SGLang */
+    { "Max reqeuest concurrency", "concurrency" }, /* misspelled by older versions of SGLang */
     { "Request rate configured (RPS)", "request_rate" },
     { "Traffic request rate", "request_rate" },
     { "Peak concurrent requests", "max_concurrent_requests" },
     { "Concurrency", "concurrency_actual" },
-    /* their ITL is the gap between chunks */
+    /* both tools' ITL is the gap between chunks */
     CHUNK_LATENCY("Mean", "mean"),
     CHUNK_LATENCY("Median", "median"),
     CHUNK_LATENCY("P50", "p50"),
@@ -69,7 +69,7 @@ static const char *const options[] = { "model",
                                        "random_range_ratio",
                                        NULL };
 
-/* Whether the value says that there is no limit, or is missing: "". */
+/* Whether the value is missing (""), or says that there is no limit. */
 static bool is_none(const char *value)
 {
     return value[0] == '\0' || strcmp(value, "inf") == 0 || strcmp(value, "not set") == 0
@@ -111,9 +111,9 @@ static json_t *read_options(const char *line, size_t length)
     return row;
 }
 
-/* If SGLang printed the block, replaces the value of the length option `name` by the mean of the
- * lengths that SGLang draws, which are between `random_range_ratio` times the value and the value.
- * vLLM draws lengths around the value, which is then their mean. */
+/* If SGLang printed the block, replaces the value of the length option `name` with the mean of the
+ * lengths that were drawn: SGLang draws them from `random_range_ratio` times the value up to the
+ * value. vLLM draws them around the value, which is therefore their mean. */
 static void use_mean_length(json_t *row, const char *name)
 {
     double ratio = strtod(json_get_text(row, "random_range_ratio", "1"), NULL);
@@ -126,7 +126,8 @@ static void use_mean_length(json_t *row, const char *name)
     json_object_set_new(row, name, json_string(text_string(&mean)));
 }
 
-/* The options also contain lengths for datasets that were not used. */
+/* The options always contain the lengths of random datasets. Removes them if a different dataset
+ * was used, else replaces them with means. */
 static void resolve_lengths(json_t *row)
 {
     if (strncmp(json_get_text(row, "dataset_name", ""), "random", 6) != 0) {
@@ -137,7 +138,7 @@ static void resolve_lengths(json_t *row)
     use_mean_length(row, "random_output_len");
 }
 
-/* Without limits on the rate and on the requests in flight, all requests start together. */
+/* If neither the rate nor the number of requests in flight is limited, all start at once. */
 static void resolve_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
@@ -158,7 +159,7 @@ struct console {
     json_t *rows;    /* a row for each block */
     json_t *options; /* the options for the next block; NULL: none */
     json_t *row;     /* the row of the block being read; NULL: none. Borrowed */
-    size_t lines;    /* lines with a label, in all blocks */
+    size_t lines;    /* lines with a label, in all blocks together */
 };
 
 static void begin_block(struct console *console)
@@ -224,7 +225,7 @@ static void read_console_line(struct console *console, const char *line, size_t 
     }
 }
 
-/* Stops one past the limit if there are too many blocks or lines. */
+/* If there are too many blocks or lines, reads one more than the limit, and stops. */
 static json_t *read_blocks(const struct import_file *file, size_t *lines)
 {
     struct console console = { .rows = json_array() };
@@ -248,8 +249,8 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Refuses text that is too large, that is truncated before its figures, or whose lines have a
- * prefix. */
+/* Refuses text that is too large or that ends before the figures, and lines that have a prefix,
+ * such as a time. */
 static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;
@@ -277,7 +278,7 @@ static bool lacks_failures(const struct evidence *out)
     return false;
 }
 
-/* Finds the title at the beginning of a line; the text before it may begin like JSON:
+/* Whether the title is at the beginning of any line. The text before it can begin like JSON:
  * "[transformers] ...". */
 bool import_sniff_console(const char *bytes, size_t length)
 {
@@ -310,7 +311,7 @@ bool import_read_console(const struct import_file *file, struct evidence *out, s
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, tool_of(rows));
     if (lacks_failures(out))
-        evidence_remark(out, "how many requests failed is not printed by SGLang, nor by vLLM "
-                             "before 0.11: the success rate is not known");
+        evidence_remark(out, "SGLang, and vLLM before 0.11, do not print how many requests "
+                             "failed: the success rate is not known");
     return true;
 }

@@ -7,8 +7,8 @@
 #include "analysis/import/import_table.h"
 #include "base/core/memory.h"
 
-#define GROUPED_NEEDED 3  /* the fewest repeated names that make a line a heading of groups */
-#define PREAMBLE_LINES 30 /* the first lines, of which one must be the heading */
+#define GROUPED_NEEDED 3  /* a line that names groups repeats at least this many names */
+#define PREAMBLE_LINES 30 /* the heading must be one of this many first lines */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {
@@ -86,9 +86,9 @@ static CHECKED bool refuse_heading(struct import_table *table, const char *bytes
     return import_table_refuse_columns(table, "the first line of the CSV names", error);
 }
 
-/* Whether the first line has names of groups of columns, each repeated over the columns of its
- * group, so that the columns' own names are on the next lines. GuideLLM writes such tables, and so
- * does pandas if columns have two levels. */
+/* Whether the first line names groups of columns, with the group's name above each of its columns.
+ * The columns' own names are then on the lines below. GuideLLM writes such tables, and so does
+ * pandas if columns have two levels. */
 static bool is_grouped(struct import_table *table, const char *bytes, size_t length)
 {
     char before[HEADING_SIZE] = "", name[HEADING_SIZE];
@@ -107,8 +107,8 @@ static bool is_grouped(struct import_table *table, const char *bytes, size_t len
     return repeated >= GROUPED_NEEDED && 2 * repeated >= table->csv.count;
 }
 
-/* The heading is the first line with two or more known columns; lines before it are a title or
- * comments. */
+/* The heading is the first line with two or more known columns. Lines before it, such as a title or
+ * comments, are skipped. */
 static CHECKED bool read_heading(struct import_table *table, const char *bytes, size_t length,
                                  struct error *error)
 {
@@ -116,10 +116,10 @@ static CHECKED bool read_heading(struct import_table *table, const char *bytes, 
     size_t size;
 
     if (is_grouped(table, bytes, length))
-        return error_set(error, ERROR_INVALID,
-                         "the heading has several lines, of which the first has the names of "
-                         "groups: give one line of names, or import the JSON that the tool also "
-                         "writes, as GuideLLM does");
+        return error_set(
+            error, ERROR_INVALID,
+            "the heading has several lines, the first of which names groups of columns: give one "
+            "line of names, or import the tool's JSON (GuideLLM, for example, also writes JSON)");
     for (int i = 0; i < PREAMBLE_LINES && import_table_next_line(&at, end, &line, &size); i++)
         if (size > 0 && is_heading_line(table, line, (size_t)(end - line), i + 1))
             return import_table_columns_done(table, error);
@@ -142,8 +142,8 @@ static bool repeats_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether the line is empty, a comment, or a line of dashes: its fields contain only '-', '=' and
- * ':', as under a heading of Markdown. */
+/* Whether the line is empty, a comment, or a line of dashes, as under the heading of a Markdown
+ * table: the fields of such a line contain only '-', '=' and ':'. */
 static bool is_not_a_row(const struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -175,7 +175,7 @@ static bool is_summary(const struct import_table *table, char *out, size_t size)
     return false;
 }
 
-/* A row has as many fields as the heading; it may have more only if the surplus is empty. */
+/* Whether the row has as many fields as the heading. Additional fields are accepted if empty. */
 static bool fits_heading(const struct import_table *table)
 {
     if (table->csv.count < table->count)
@@ -186,8 +186,9 @@ static bool fits_heading(const struct import_table *table)
     return true;
 }
 
-/* Whether the line is skipped. If so, adds a remark, unless the line is empty, a comment, a line of
- * dashes, or a misfit after the first IMPORT_TABLE_REMARKS_MAX. */
+/* Whether to skip the line. If so, adds a remark, unless the line is empty, a comment or a line of
+ * dashes. Of the lines that do not fit the heading, only the first IMPORT_TABLE_REMARKS_MAX get a
+ * remark. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -197,7 +198,7 @@ static bool is_skipped(struct import_table *table)
         return true;
     if (repeats_heading(table)) {
         evidence_remark(table->out,
-                        "line %lld is the heading again: another run was appended to the file",
+                        "line %lld repeats the heading: another run was appended to the file",
                         line);
         return true;
     }
@@ -216,7 +217,7 @@ static bool is_skipped(struct import_table *table)
 static CHECKED bool refuse_no_rows(const struct import_table *table, struct error *error)
 {
     if (table->misfits == 0)
-        return error_set(error, ERROR_INVALID, "the CSV has a heading and no row below it");
+        return error_set(error, ERROR_INVALID, "the CSV has a heading but no rows below it");
     return error_set(error, ERROR_INVALID,
                      "no row of the CSV fits its heading of %zu fields: the last has %zu",
                      table->count, table->misfit_fields);

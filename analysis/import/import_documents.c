@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads files with one or more JSON documents, one after the other or in lists, and finds members
- * of the first. */
+/* Reads files with one or more JSON documents, one after another or in lists, and finds members of
+ * the first document. */
 #include <string.h>
 
 #include "analysis/import/import_members.h"
@@ -13,8 +13,8 @@ void import_enter_list(struct json_scan *scan)
         *scan = ahead;
 }
 
-/* Returns a bit for each of the keys that an object has: the document, or its first element if it
- * is a list. Stops after finding all that are `wanted`. */
+/* Returns a bit for each of the keys that the file's first object has: the document itself or, if
+ * it is a list, its first element. Stops once all bits in `wanted` are found. */
 static unsigned find_keys(const char *bytes, size_t length, const char *const *keys,
                           unsigned wanted)
 {
@@ -102,23 +102,23 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-/* How far a file of documents was read, and the function that receives each document. */
+/* How far the file has been read, and the function that receives each document. */
 struct documents {
-    const char *counted; /* position up to which `line` counts the lines */
+    const char *counted; /* `line` is the number of the line at this position */
     int64_t line;
     CHECKED bool (*read)(void *context, const char *document, size_t size, int64_t line,
                          struct error *error);
     void *context;
 };
 
-/* Reports invalid JSON, and the line on which its document begins. */
+/* Reports invalid JSON, with the line on which its document begins. */
 static CHECKED bool refuse_json(const struct documents *documents, const struct json_scan *scan,
                                 struct error *error)
 {
     struct error why;
 
     return json_scan_fail(scan, &why)
-           || error_set(error, ERROR_INVALID, "in the document that begins at line %lld %s",
+           || error_set(error, ERROR_INVALID, "in the document that begins at line %lld, %s",
                         (long long)documents->line, why.message);
 }
 
@@ -128,10 +128,10 @@ static CHECKED bool read_object(struct documents *documents, const char *documen
     documents->line += count_lines(documents->counted, document);
     documents->counted = document;
     if (*document != '{')
-        return error_set(
-            error, ERROR_INVALID,
-            "the document that begins at line %lld is not a JSON object, as every result must be",
-            (long long)documents->line);
+        return error_set(error, ERROR_INVALID,
+                         "the document that begins at line %lld is not a JSON object, but every "
+                         "result must be one",
+                         (long long)documents->line);
     return documents->read(documents->context, document, size, documents->line, error);
 }
 
@@ -174,7 +174,7 @@ bool import_documents(const char *bytes, size_t length,
         if (*at == '[') {
             if (!read_list(&documents, &scan, error))
                 return false;
-            at = skip_space(scan.text + 1, end); /* after its ']' */
+            at = skip_space(scan.text + 1, end); /* after the list's ']' */
             continue;
         }
         if (!json_scan_value(&scan, &document, &size))

@@ -85,7 +85,7 @@ static const char *apply_multiplier(const char *text, struct import_figure *out)
 
 /* ---- Digits ---- */
 
-/* Whether the digits are in groups of three: "1,024", "12 345.6". */
+/* Whether `mark` separates the digits into groups of three: "1,024", "12 345.6". */
 static bool is_grouped(const char *digits, char mark)
 {
     size_t run = strspn(digits, "0123456789"), groups = 0;
@@ -139,7 +139,8 @@ static const char *skip_name(const char *text)
     return at;
 }
 
-/* The digits end where a letter or a unit begins; all of "1e-05" counts as digits. */
+/* Returns the length of the number at the beginning of the text, with its exponent if it has one,
+ * as in "1e-05". */
 static size_t digits_length(const char *text)
 {
     size_t length = strspn(text, "0123456789.,_' ");

@@ -6,17 +6,17 @@
 #include "analysis/import/import.h"
 
 struct import_figure {
-    double value;    /* without its unit, which is not yet applied */
+    double value;    /* the number; its unit is not yet applied */
     double ms;       /* for a time with a unit: milliseconds per unit; NaN: there is no such unit */
     bool is_percent; /* the value is a percentage */
     bool assumed;    /* "8k" was read as 8192, as contexts are counted */
     enum length_unit unit; /* for a length: "8k tokens"; LENGTH_UNKNOWN: none is given */
 };
 
-/* `decimal_comma`: a comma is always the decimal point, as in files whose fields are separated by
- * semicolons; otherwise only where it cannot separate thousands ("0,318").
- * Returns false if the text has none of these forms, or is negative or not finite; *out is then
- * undefined. */
+/* With `decimal_comma`, a comma is always the decimal point, as in files whose fields are separated
+ * by semicolons. Without, it is the decimal point only if it cannot separate thousands ("0,318").
+ * Returns false if the text has none of these forms, or if the figure is negative or not finite;
+ * *out is then undefined. */
 bool import_figure_read(const char *text, bool decimal_comma, struct import_figure *out);
 /* Whether the text means that the value is not known: "", "-", "N/A", "nan", ... */
 bool import_figure_is_nothing(const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the importers: for each, one that reads a file and, where the `keys` in struct
- * importer do not identify the format alone, one that recognizes it. Private to
- * analysis/import/. */
+/* The functions of the importers. Each importer has a function that reads a file. If the `keys` in
+ * struct importer are not enough to identify its format, it also has a function that recognizes the
+ * format. Private to analysis/import/. */
 #pragma once
 
 #include "analysis/import/import.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but keeps
- * the settings in other members. Before about 0.0.12, GenAI-Perf's settings had the names of its
+/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but has the
+ * settings in other members. Before about version 0.0.12, GenAI-Perf's settings were named like its
  * command-line options. */
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct import_member settings[] = {
     MEMBER_BY("model_names", import_aiperf_read_models),
     MEMBER_INSIDE("perf_analyzer", 0, analyzer),
     MEMBER_INSIDE("input", 0, input),
-    /* before about 0.0.12, named like command-line options */
+    /* before about version 0.0.12: named like command-line options */
     MEMBER_BY("model", import_aiperf_read_models),
     NUMBER("concurrency", requested_concurrency),
     NUMBER("request_rate", requested_rate),
@@ -42,8 +42,7 @@ static const struct import_member settings[] = {
     { 0 },
 };
 
-/* Reads the settings, then the metrics; `original` receives the unknown members except the
- * settings. */
+/* Reads the settings, then the metrics. `original` receives unknown members, but no settings. */
 static void read_both(const char *document, size_t size, struct import_aiperf_profile *profile,
                       json_t *original)
 {
@@ -78,7 +77,7 @@ static CHECKED bool read_profile(void *context, const char *document, size_t siz
     return true;
 }
 
-/* Files of aiperf can have the same metrics: the settings tell the two apart. */
+/* aiperf's files can have the same metrics: the settings tell the two tools apart. */
 bool import_sniff_genai_perf(const char *bytes, size_t length)
 {
     static const char *const keys[] = { "request_latency", "input_config", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads GuideLLM's benchmarks.json. Its ITL is what we and vLLM call TPOT. Its TPOT includes the
- * TTFT: that has no counterpart here, and is not read. GuideLLM does not report gaps between
+ * TTFT; it is not read, because we have no such metric. GuideLLM does not report gaps between
  * chunks. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* Distributions over the successful requests, but in_flight over all requests. Only the means
-     * are used, and the largest number in flight. */
+    /* Distributions over the successful requests; that of in_flight is over all requests. Only the
+     * means are used, and the maximum of in_flight. */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric has a distribution for each outcome of the requests, of which that of the successful
- * ones is read, except for the requests in flight. `milliseconds` reads values as they are, so that
- * it also serves for counts and rates. */
+/* A metric has a distribution for each outcome of requests. Only that of successful requests is
+ * read, except for the number in flight, where that of all requests is read. `milliseconds` does
+ * not scale the values, and is therefore also used for counts and rates. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);
@@ -38,7 +38,7 @@ static const struct import_member in_flight[] = {
 static const struct import_member sum_input[] = { NUMBER("total_sum", input_sum), { 0 } };
 static const struct import_member sum_output[] = { NUMBER("total_sum", output_sum), { 0 } };
 
-/* Reads both the mean and the sum, each from the beginning of the value. */
+/* Reads the value twice: for the sum and for the mean. */
 static bool read_twice(struct json_scan *scan, struct benchmark *benchmark,
                        const struct import_member *sums, struct evidence_latency *means)
 {
@@ -105,7 +105,7 @@ static const struct import_member scheduler[] = {
     MEMBER_INSIDE("requests_made", 0, requests_made),
     { 0 },
 };
-/* The statistics of versions before 0.4. */
+/* The statistics in files of versions before 0.4. */
 static const struct import_member run_stats[] = {
     NUMBER("start_time", start_s),
     NUMBER("end_time", end_s),
@@ -154,7 +154,7 @@ static double requested_concurrency(const struct benchmark *benchmark)
         return 1;
     if (strcmp(benchmark->strategy, "concurrent") == 0 && !isnan(benchmark->streams))
         return benchmark->streams;
-    /* max_concurrency with a rate is a limit, not the requested load */
+    /* if there is a rate, max_concurrency is only a limit, not the requested load */
     return isnan(benchmark->rate) ? benchmark->strategy_concurrency : NAN;
 }
 
@@ -190,7 +190,8 @@ struct reading {
 
 /* ---- What was requested ---- */
 
-/* Older versions store the option --data as it was given: "prompt_tokens=256,output_tokens=64". */
+/* Finds a value in the option --data, which older versions store as it was given:
+ * "prompt_tokens=256,output_tokens=64". */
 static double find_option(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
@@ -222,7 +223,7 @@ static bool read_source(struct json_scan *scan, void *context)
     return true;
 }
 
-/* One source of data, or a list of them. */
+/* Reads one data source, or a list of them. */
 static bool read_data(struct json_scan *scan, void *base)
 {
     struct json_scan again = *scan;
@@ -246,8 +247,8 @@ static void note_incomplete(const struct benchmark *benchmark, struct evidence *
 {
     if (benchmark->incomplete > 0)
         evidence_remark(out,
-                        "benchmark %zu: requests that its end cut off, which are neither "
-                        "successes nor failures: %.0f",
+                        "benchmark %zu: requests cut off at its end, counted neither as successes "
+                        "nor as failures: %.0f",
                         out->cell_count, benchmark->incomplete);
 }
 

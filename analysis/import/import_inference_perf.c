@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads inference-perf's stage_N_lifecycle_metrics.json: one cell each.
- * summary_lifecycle_metrics.json is skipped if it names no load. Times are in seconds. Since 0.7,
- * `output_len` and the token rates are counted with the tool's own tokenizer, and `output_tokens`
- * is what the server reported. */
+/* Reads inference-perf's stage_N_lifecycle_metrics.json files, each of which makes one cell. A
+ * summary_lifecycle_metrics.json is skipped if it states no load. Times are in seconds. Since
+ * version 0.7, the tool counts `output_len` and the token rates with its own tokenizer;
+ * `output_tokens` is what the server reported. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +19,16 @@ struct lifecycle {
     struct evidence_cell cell;
     double requested_rate, requested_concurrency;
     struct evidence_latency input, output;
-    struct evidence_latency usage_output; /* output tokens by the server's usage */
+    struct evidence_latency usage_output; /* output tokens as the server reported them */
     struct total input_total, output_total, usage_output_total;
-    char label[160], message[400]; /* the first ones among the failures */
+    char label[160], message[400]; /* the first among the failures */
 };
 
 #define LATENCY(name, metric)                                                                      \
     MEMBER_INSIDE(name, offsetof(struct lifecycle, cell.latency[metric]), latency_s_members)
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, lifecycle, member, 1)
 
-/* A message is a text, or since 0.7 {"message": text, "session_ids": [...]}. */
+/* A message is a text or, since version 0.7, {"message": text, "session_ids": [...]}. */
 static bool read_message(struct json_scan *scan, void *context)
 {
     static const struct import_member inside[] = {
@@ -54,8 +54,8 @@ static bool read_messages(struct json_scan *scan, void *base)
     return import_array(scan, read_message, base);
 }
 
-/* {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}: the first label and the
- * first message are stored. */
+/* Reads {"504 - Gateway Timeout": {"count": 3, "messages": [...]}, ...}, and stores the first label
+ * and the first message. */
 static bool read_labels(struct json_scan *scan, void *base)
 {
     static const struct import_member kind[] = { MEMBER_BY("messages", read_messages), { 0 } };
@@ -73,7 +73,7 @@ static bool read_labels(struct json_scan *scan, void *base)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Reads the totals, and the statistics that are members of the same object. */
+/* Reads totals and statistics, which are members of the same object. */
 static bool read_lengths(struct json_scan *scan, struct evidence_latency *means,
                          struct total *total)
 {
@@ -115,7 +115,7 @@ static bool read_usage(struct json_scan *scan, void *base)
 static const struct import_member load[] = {
     NUMBER("count", cell.attempted),
     NUMBER("requested_rate", requested_rate),
-    MEMBER_IGNORE("achieved_rate"), /* the rate of sending */
+    MEMBER_IGNORE("achieved_rate"), /* the rate at which requests were sent */
     MEMBER_IGNORE("send_duration"),
     MEMBER_IGNORE("schedule_delay"),
     NUMBER("concurrency", requested_concurrency),
@@ -193,7 +193,7 @@ static void fill(struct lifecycle *from)
 
 struct reading {
     struct evidence *out;
-    size_t summaries; /* documents that name no load: sums of several stages */
+    size_t summaries; /* documents that state no load: sums over several stages */
 };
 
 static void set_unknown(struct lifecycle *lifecycle)
@@ -247,11 +247,12 @@ bool import_read_inference_perf(const struct import_file *file, struct evidence 
         return false;
     if (out->cell_count == 0)
         return error_set(error, ERROR_INVALID,
-                         "the file names no load: it may be inference-perf's summary, which adds "
-                         "up all stages. Import the stage_N_lifecycle_metrics.json files instead; "
-                         "one file may have several of them one after the other");
+                         "the file states no load: it could be inference-perf's summary, which "
+                         "adds up all stages. Import the stage_N_lifecycle_metrics.json files "
+                         "instead; one file can contain several of them, one after another");
     if (reading.summaries > 0)
-        evidence_remark(out, "summaries skipped, since each adds up stages of several loads: %zu",
+        evidence_remark(out,
+                        "summaries skipped, because each adds up stages with different loads: %zu",
                         reading.summaries);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads agg_*.json of InferenceX (formerly InferenceMAX), a list of them, and the rows of its
- * dashboard: vLLM's figures with the times in seconds and the rates per accelerator. */
+/* Reads agg_*.json from InferenceX (formerly InferenceMAX), one or a list of several, and rows from
+ * its dashboard. The figures are vLLM's, with times in seconds and rates per accelerator. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
     {                                                                                              \
         "std_" metric, "std_" name "_s"                                                            \
     }
-/* tokens per second of one user: the inverse of a TPOT that the file also has */
+/* tokens per second for one user: the inverse of the TPOT, which the file also has */
 #define INVERSE(metric)                                                                            \
     { "mean_" metric, "" }, { "median_" metric, "" }, { "p90_" metric, "" },                       \
         { "p95_" metric, "" }, { "p99_" metric, "" }, { "p99.9_" metric, "" },                     \
@@ -61,7 +61,7 @@ static const char *text_of(const struct evidence_cell *cell, const char *name)
 
     if (text != NULL)
         return text;
-    snprintf(path, sizeof path, "metrics.%s", name); /* its name in the dashboard */
+    snprintf(path, sizeof path, "metrics.%s", name); /* the name in the dashboard's rows */
     return json_get_text(cell->original, path, "");
 }
 
@@ -74,8 +74,8 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && *end == '\0' && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* The numbers of accelerators by which the file's rates were divided: of all, or of those that
- * prefill or decode. */
+/* The numbers of accelerators by which the file's rates were divided: all accelerators, those that
+ * prefill, and those that decode. */
 struct divisors {
     double all, prefill, decode;
 };
@@ -102,7 +102,7 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
     divisors.all = number_of(cell, "num_gpus");
     if (isnan(divisors.all) && !isnan(tensor))
         divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
-    if (isnan(divisors.all)) /* the dashboard counts the same ones as prefill and as decode */
+    if (isnan(divisors.all)) /* in the dashboard, each accelerator counts as prefill and decode */
         divisors.all = divisors.decode;
     divisors.prefill = divisors.decode = divisors.all;
     return divisors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads llama-bench's JSON, JSONL, CSV and Markdown: one stream in the engine itself, no server. A
- * test reads a prompt (n_prompt), or generates (n_gen), or does both; avg_ts is the tokens per
- * second of both together. */
+/* Reads llama-bench's JSON, JSONL, CSV and Markdown. llama-bench measures one stream in the engine
+ * itself, without a server. A test processes a prompt (n_prompt tokens), generates tokens (n_gen),
+ * or does both; avg_ts is the tokens per second of both together. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-/* Members that are not settings: rows of one run may differ in them. */
+/* Members that are not settings: rows of the same run can differ in them. */
 static const char *const results[] = { "n_prompt",   "n_gen",      "test",   "test_time",
                                        "avg_ns",     "stddev_ns",  "avg_ts", "stddev_ts",
                                        "samples_ns", "samples_ts", "t/s",    "model_filename",
@@ -46,7 +46,7 @@ static double number_of(const struct evidence_cell *cell, const char *name)
     return end > text && isfinite(value) && value >= 0 ? value : NAN;
 }
 
-/* Tokens of the prompt and tokens generated. */
+/* How many tokens the prompt has, and how many are generated. */
 struct shape {
     double prompt, generated;
 };
@@ -70,7 +70,7 @@ static struct shape shape_of(const struct evidence_cell *cell)
     return shape;
 }
 
-/* NaN: not known, as where the list was too long to be kept whole. */
+/* The number of samples; NaN: not known, for example because the list was truncated. */
 static double samples_of(const struct evidence_cell *cell)
 {
     const char *at = json_get_text(cell->original, "samples_ns", NULL);
@@ -82,7 +82,8 @@ static double samples_of(const struct evidence_cell *cell)
     return count;
 }
 
-/* Stores how many tokens were in the context before the test, for which Markdown has no column. */
+/* Stores how many tokens were in the context before the test. Markdown has no column for this
+ * number, but it is in the test's name: "@ d4096". */
 static void keep_depth(struct evidence_cell *cell)
 {
     const char *test = json_get_text(cell->original, "test", "");
@@ -120,7 +121,7 @@ static void fill(struct evidence_cell *cell)
     import_complete_cell(cell);
 }
 
-/* Whether the first line is a heading of CSV or Markdown. */
+/* Whether the first line is the heading of llama-bench's CSV or Markdown. */
 static bool is_table(const char *bytes, size_t length)
 {
     static const char *const words[2][3] = { { "build_commit", "n_prompt", "avg_ts" },

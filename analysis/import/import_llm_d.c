@@ -8,7 +8,8 @@
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 
-/* The statistics of any quantity, also of lengths and rates, in `units`. */
+/* The statistics of a latency, a length or a rate, in `units`, although the members of `values`
+ * have names that end in "_ms". */
 struct block {
     char units[24];
     struct evidence_latency values;
@@ -57,7 +58,7 @@ static const struct import_member accelerator[] = {
     MEMBER_INSIDE("parallelism", 0, parallelism),
     { 0 },
 };
-/* A component is an engine, with these members, or a router, without them. */
+/* A component is an engine, which has these members, or a router, which does not. */
 static const struct import_member engine[] = {
     MEMBER_INSIDE("model", 0, model),
     MEMBER_INSIDE("accelerator", 0, accelerator),

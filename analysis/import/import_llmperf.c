@@ -41,8 +41,9 @@ bool import_read_llmperf(const struct import_file *file, struct evidence *out, s
         return false;
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "llmperf");
-    evidence_remark(out, "LLMPerf counts tokens with one tokenizer for every model, so that "
-                         "tokens and tokens/s are estimates; its inter_token_latency includes the "
-                         "first token's time, unlike TPOT, ITL and ICL here, and was not read");
+    evidence_remark(out,
+                    "LLMPerf counts tokens with the same tokenizer for every model, so tokens and "
+                    "tokens/s are estimates; its inter_token_latency was not read, because it "
+                    "includes the time to the first token, unlike TPOT, ITL and ICL here");
     return true;
 }

@@ -77,8 +77,7 @@ void import_scan_init(struct json_scan *scan, const char *bytes, size_t length)
     scan->takes_nan = true;
 }
 
-/* Copies the latest string, truncated to fit; `out` stays as it is for one of 4,096 bytes or more.
- */
+/* Copies the latest string, truncated to fit. If it has 4,096 bytes or more, `out` is unchanged. */
 static void copy_text(const struct json_scan *scan, char *out, size_t size)
 {
     char full[4096];
@@ -87,7 +86,7 @@ static void copy_text(const struct json_scan *scan, char *out, size_t size)
         text_copy(out, size, full);
 }
 
-/* No measured value is negative. */
+/* Refuses values that are negative or not finite. */
 static bool store_number(double value, double *out)
 {
     if (!(value >= 0) || !isfinite(value))
@@ -96,7 +95,7 @@ static bool store_number(double value, double *out)
     return true;
 }
 
-/* Stores a number written as text, "4.0", as some tools write command-line options. */
+/* Stores a number that is written as text, such as "4.0": some tools write options that way. */
 static bool store_number_text(const struct json_scan *scan, double scale, double *out)
 {
     char text[64], *end;
@@ -109,7 +108,8 @@ static bool store_number_text(const struct json_scan *scan, double scale, double
     return *end == '\0' && store_number(value * scale, out);
 }
 
-/* Stores the scalar value of `row`, whose token was read; false: its type or value does not fit. */
+/* Stores a scalar value, whose token was already read, for `row`; false: its type or the value
+ * itself does not fit. */
 static bool store_scalar(const struct json_scan *scan, const struct import_member *row, void *base,
                          enum json_scan_token token)
 {
@@ -149,7 +149,7 @@ static void keep_text(const struct json_scan *scan, const char *key, json_t *unk
 }
 
 /* Skips the value of a member that no row of the table reads, and keeps it as text in `unknown`, if
- * that is not NULL. `token`, the value's first, was read. */
+ * that is not NULL. `token`, the first token of the value, was already read. */
 static bool skip_unknown(struct json_scan *scan, const char *key, enum json_scan_token token,
                          json_t *unknown)
 {
@@ -172,7 +172,8 @@ static const struct import_member *find(const struct import_member *members,
     return members;
 }
 
-/* Names of unknown members inside an object follow the object's name: "ttft_ms.p999". */
+/* Reads an object inside an object. In the names of its unknown members, its own name comes first:
+ * "ttft_ms.p999". */
 static bool read_inside(struct json_scan *scan, const struct import_member *row, void *base,
                         const char *key, json_t *unknown)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the rows of a JSON file: objects in a list, one after the other, or as members of an
- * object ("cells": {"c1": {...}}). Values in the objects around a row also belong to the row.
- * Members of an object within a row are named after the object and the member: "ttft_ms.p50". */
+/* Reads the rows of a JSON file: objects that are in a list, that follow one another, or that are
+ * members of an object ("cells": {"c1": {...}}). Values in the objects around a row also belong to
+ * the row. Members of an object within a row are named after the object and the member:
+ * "ttft_ms.p50". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,11 @@ struct rows {
     struct import_table table;
     json_t *indices; /* name to column */
     bool is_first_pass;
-    /* The file begins with '{', not with a list: a row is known by its document's line. */
+    /* Whether the file begins with '{', not with a list. If so, a row that is a whole document is
+     * identified by its line. */
     bool has_lines;
     int64_t line; /* the row's line, if the row is a whole document; 0: rows are numbered */
-    /* The column for the names of a document's members, if these are rows or have rows. */
+    /* The column for the names of a document's members, if these are rows or contain rows. */
     const char *label;
     size_t rows, names_left_out;
     /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
@@ -121,7 +123,7 @@ static bool add_members(struct rows *rows, struct json_scan *scan, const char *p
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Adds a list, or an object that is nested too deeply, as written, but truncated if it is long. */
+/* Adds a list, or an object that is nested too deeply, as written, but truncated if long. */
 static bool add_nested(struct rows *rows, struct json_scan *scan, const char *path)
 {
     TEXT_AUTO text = { 0 };
@@ -164,8 +166,8 @@ static bool add_member(struct rows *rows, struct json_scan *scan, const char *pa
 
 /* ---- Where the rows are ---- */
 
-/* Whether the next object has at least two known members, one of them a rate or a latency; members
- * of objects within it count, too. */
+/* Whether the next object has at least two known members, one of which is a rate or a latency.
+ * Members of objects within it count, too. */
 static bool looks_like_row(const struct rows *rows, struct json_scan scan)
 {
     struct rows *trial = rows_create(rows->table.aliases, rows->table.stated);
@@ -195,8 +197,8 @@ static bool has_group(const struct rows *rows, struct json_scan scan, int levels
     return false;
 }
 
-/* If the next value is an object, moves to the first object among its members; if it is a list that
- * begins with an object, moves into the list. False: there is no such object. *token receives the
+/* If the next value is an object, moves to the first object among its members. If it is a list that
+ * begins with an object, moves to that object. False: there is no such object. *token receives the
  * token with which the value begins. */
 static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 {
@@ -215,8 +217,8 @@ static bool enter_group(struct json_scan *scan, enum json_scan_token *token)
 }
 
 /* Whether the next value is a group of rows: a list or an object in which the first object is a row
- * or has rows. If an object and the first object in it both look like rows, the outer one is
- * the row: the objects in it hold its figures. */
+ * or contains rows. If an object and the first object in it both look like rows, the outer one is
+ * the row, and the objects in it hold its figures. */
 static bool is_group_of_rows(const struct rows *rows, struct json_scan scan, int levels_left)
 {
     struct json_scan start = scan;
@@ -258,8 +260,8 @@ static bool end_row(struct rows *rows)
 
 static bool read_object(struct rows *rows, struct json_scan *scan, int levels_left);
 
-/* Reads the objects of a group, each of which is a row or has rows. If the group is an object, the
- * name of each member also belongs to the member's rows, as the column `name`. */
+/* Reads the objects of a group, each of which is a row or contains rows. If the group is an object,
+ * the rows in each of its members also get the member's name, in the column `name`. */
 static bool read_group(struct rows *rows, struct json_scan *scan, const char *name, int levels_left)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -323,7 +325,7 @@ static bool read_groups(struct rows *rows, struct json_scan scan, int levels_lef
     return true;
 }
 
-/* Reads a row, or an object around rows. Its values do not belong to the rows after it. */
+/* Reads a row, or an object that contains rows. Its values do not belong to rows after it. */
 static bool read_object(struct rows *rows, struct json_scan *scan, int levels_left)
 {
     FREE_AUTO size_t *outer = memory_zeroed(CSV_FIELDS_MAX, sizeof *outer);
@@ -379,7 +381,7 @@ static CHECKED bool read_rows(struct rows *rows, const struct import_file *file,
         return false;
     if (rows->names_left_out > 0)
         evidence_remark(rows->table.out,
-                        "the rows together have more than %d different members: the rest was "
+                        "the rows together have more than %d different members: the rest were "
                         "skipped",
                         CSV_FIELDS_MAX);
     import_table_resolve(&rows->table);

@@ -74,8 +74,8 @@ static void fill_unknown(const struct evidence_field *fields, const void *from, 
     }
 }
 
-/* Adds the cell to the evidence, with the figures that only vLLM's result contains. Finishes *from,
- * even after a failure. INVALID: there are too many cells. */
+/* Adds the cell to the evidence, completed with the figures that only vLLM's result has. Finishes
+ * *from, even after a failure. INVALID: there are too many cells. */
 static CHECKED bool report_cell_add_take(struct report_cell *from, struct evidence *out,
                                          struct error *error)
 {
@@ -234,7 +234,7 @@ static void complete_report(struct report *report)
     if (strcmp(report->currency, "USD") == 0)
         report->out->facts.price_usd_per_chip_hour = report->price_per_chip_hour;
     else if (!isnan(report->price_per_chip_hour))
-        evidence_remark(report->out, "the price has the currency \"%s\", not \"USD\": not read",
+        evidence_remark(report->out, "the price was not read: its currency is \"%s\", not \"USD\"",
                         report->currency);
 }
 

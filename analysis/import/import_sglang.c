@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSONL of SGLang's `bench_serving`, a line per measurement. Most members of a line have
- * vLLM's names. A line also has lengths that the workload did not use. Only with --output-details
- * does it show how many requests were sent. */
+/* Reads the JSONL of SGLang's `bench_serving`, which has a line per measurement. Most members have
+ * vLLM's names. A line also has lengths that the workload did not use. It shows how many requests
+ * were sent only if the tool was started with --output-details. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct result {
     struct evidence_facts facts;
     char dataset[64];
     double random_input, random_output, range_ratio, sharegpt_output;
-    double sent; /* from the list of all requests' errors, if details were stored */
+    double sent; /* from the list of all requests' errors, if the line has it */
     double total_prompt, total_cached;
 };
 
@@ -46,7 +46,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* Reads the facts among the server's settings; none of the other settings is a figure. */
+/* Reads the facts among the server's settings. The other settings are not figures. */
 static bool read_server(struct json_scan *scan, void *base)
 {
     static const struct import_member server[] = {
@@ -101,7 +101,7 @@ static const struct import_member members[] = {
     LATENCIES("e2e_latency", METRIC_E2E),
     MEMBER_INSIDE("cache_report", 0, cache_report),
     MEMBER_BY("errors", read_errors),
-    /* lists with an item for each request, with --output-details */
+    /* with --output-details: lists with an item for each request */
     MEMBER_IGNORE("input_lens"),
     MEMBER_IGNORE("output_lens"),
     MEMBER_IGNORE("ttfts"),
@@ -122,14 +122,14 @@ static void set_unknown(struct result *result)
     result->sent = result->total_prompt = result->total_cached = NAN;
 }
 
-/* The mean of lengths that SGLang draws between `range_ratio` times `length` and `length`; without
- * a ratio below 1, all have this length. */
+/* The mean of the lengths that SGLang draws from `range_ratio` times `length` up to `length`. If
+ * the ratio is unknown, or 1 or more, all requests have `length`. */
 static double drawn_length(double length, double range_ratio)
 {
     return range_ratio < 1 ? length * (1 + range_ratio) / 2 : length;
 }
 
-/* The file also contains the options of other datasets, with their defaults. */
+/* Reads only the options of the dataset used: the file also has those of other datasets. */
 static void fill_lengths(const struct result *result, struct evidence_cell *cell)
 {
     if (strncmp(result->dataset, "random", 6) == 0) {
@@ -148,7 +148,7 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* A line that does not state the number leaves *all unchanged, unless it is the first line. */
+/* A line without the number leaves *all unchanged, unless it is the first line. */
 static void merge_number(double *all, double one, bool is_first)
 {
     if (is_first)
@@ -157,7 +157,7 @@ static void merge_number(double *all, double one, bool is_first)
         *all = NAN;
 }
 
-/* Keeps the facts in which the lines agree. */
+/* Keeps the facts on which the lines agree. */
 static void merge_facts(const struct result *result, struct evidence *out)
 {
     struct evidence_facts *all = &out->facts;
@@ -178,7 +178,7 @@ static void merge_facts(const struct result *result, struct evidence *out)
         text_copy(all->engine, sizeof all->engine, "sglang");
 }
 
-/* Stores model and dataset in the row: the lines of one file may have different ones. */
+/* Stores the model and the dataset in the row, because the lines of a file can differ in them. */
 static void keep_facts(const struct result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -196,7 +196,7 @@ static void complete_cell(const struct result *result, struct evidence_cell *cel
     import_complete_cell(cell);
 }
 
-/* Without limits on the rate and on the requests in flight, all requests start together. */
+/* If neither the rate nor the number of requests in flight is limited, all start at once. */
 static void complete_burst(struct evidence_cell *cell)
 {
     if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))
@@ -220,9 +220,9 @@ static void remark_lengths(const struct result *result, struct reading *reading)
     reading->remarked_lengths = true;
     evidence_remark(
         reading->out,
-        "in row %lld, input lengths were drawn between random_range_ratio (%.3g) times "
-        "random_input_len and random_input_len, output lengths likewise: the lengths here are the "
-        "means, as in each such row",
+        "row %lld: input lengths were drawn from random_range_ratio (%.3g) times random_input_len "
+        "up to random_input_len, and output lengths likewise; the lengths imported for all such "
+        "rows are the means",
         (long long)result->cell.row, result->range_ratio);
 }
 
@@ -268,7 +268,7 @@ bool import_read_sglang(const struct import_file *file, struct evidence *out, st
     if (!import_documents(file->bytes, file->length, read_result, &reading, error))
         return false;
     if (lacks_attempts(out))
-        evidence_remark(out, "this format does not say how many requests were sent, unless "
-                             "--output-details was given: the success rate is not known");
+        evidence_remark(out, "without --output-details, this format does not say how many requests "
+                             "were sent: the success rate is not known");
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a sweep's summary: an object per model, with an object "cells", whose members are the
- * cells, under names such as "c1024-u16". */
+/* Reads a sweep's summary. It has an object for each model. That object's "cells" has the model's
+ * cells as members, with names such as "c1024-u16". */
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 #include "analysis/import/import_table.h"
@@ -21,7 +21,7 @@ bool import_sniff_summary(const char *bytes, size_t length)
 
 bool import_read_summary(const struct import_file *file, struct evidence *out, struct error *error)
 {
-    /* these summaries are made from results of vLLM, whose ITL is the gap between chunks */
+    /* these summaries are made from vLLM's results, in which ITL is the gap between chunks */
     static const struct import_alias aliases[] = {
         { "itl_ms.mean", "mean_icl_ms" },
         { "itl_ms.median", "median_icl_ms" },

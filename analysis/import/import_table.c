@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the meaning of a table's columns: as stated by the caller, known for the tool, or derived
- * from their names. */
+/* Finds the meaning of a table's columns: the one that the caller states, else the one that is
+ * known for the tool, else the one that the column's name shows. */
 #include "analysis/import/import_table.h"
 
 #include <stdio.h>
@@ -51,8 +51,8 @@ static struct import_column find_meaning(const struct import_table *table, const
     return find_named(heading);
 }
 
-/* Skips the name of an object that only groups figures: "rps" of "results.rps"; NULL: the heading
- * does not begin with one. */
+/* Skips the name of an object that only groups figures: "results.rps" becomes "rps". NULL: the
+ * heading does not begin with such a name. */
 static const char *skip_group(const char *heading)
 {
     static const char *const groups[] = { "metrics",    "results", "result",    "summary",
@@ -166,7 +166,7 @@ static bool are_alike(const struct import_column *a, const struct import_column 
            && a->offset == b->offset;
 }
 
-/* A vague column is kept as text if another one is clearly for the same figure. */
+/* A vague column is kept only as text if another column is clearly for the same figure. */
 static void drop_vague(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -175,7 +175,7 @@ static void drop_vague(struct import_table *table)
                 table->columns[i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
-/* Of two columns for the same figure, the later one is kept as text. */
+/* Of two columns for the same figure, the later is kept only as text. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -188,7 +188,7 @@ static void remark_assumed(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->columns[i].kind != IMPORT_COLUMN_UNKNOWN && table->columns[i].assumed != NULL)
-            evidence_remark(table->out, "the name of the column \"%s\" has no unit: read as %s",
+            evidence_remark(table->out, "the column name \"%s\" has no unit: read as %s",
                             table->headings[i], table->columns[i].assumed);
 }
 

@@ -45,7 +45,8 @@ void import_table_remark_misfit(struct import_table *table, const char *column, 
 
 /* ---- Figures ---- */
 
-/* A millisecond in the column's unit, seconds or milliseconds; NaN: the column holds no times. */
+/* One millisecond in the unit in which cells store this column's times: 0.001 (seconds) or 1
+ * (milliseconds). NaN: the column holds no times. */
 static double units_per_ms(const struct import_column *column)
 {
     size_t first = offsetof(struct evidence_cell, latency);
@@ -99,8 +100,8 @@ static void remark_assumed(struct import_table *table, const char *text, double 
                     value);
 }
 
-/* If the column is one of users or lengths, adds its text, which is not a number, to the cell's
- * variant, so that cells with different texts differ. */
+/* If the column should hold users or lengths, adds the text that it has instead of a number to the
+ * cell's variant, to tell cells with different texts apart. */
 static void add_to_variant(const struct import_column *column, const char *text,
                            struct evidence_cell *cell)
 {
@@ -172,7 +173,7 @@ static void read_field(struct import_table *table, size_t i, struct evidence_cel
     char text[FIELD_SIZE];
 
     if (table->csv.fields[i].text == NULL)
-        return; /* a row of JSON that lacks the member */
+        return; /* a JSON row without this member */
     import_table_copy(table, i, text, sizeof text);
     json_object_set_new(cell->original, table->headings[i], json_string(text));
     switch (table->columns[i].kind) {
@@ -197,7 +198,7 @@ static void read_field(struct import_table *table, size_t i, struct evidence_cel
     }
 }
 
-/* A word in place of a figure becomes the status of a row that has neither a status nor a speed. */
+/* If the row has neither a status nor a speed, a word in place of a figure becomes its status. */
 static void use_word(const struct import_table *table, struct evidence_cell *cell)
 {
     if (table->word[0] != '\0' && cell->status[0] == '\0' && !import_has_speed(cell))

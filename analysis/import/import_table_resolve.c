@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resolves what a single row of a table does not show, but all rows together do. */
+/* Settles what no single row of a table can show, only all rows together. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include "analysis/import/import_table.h"
 #include "analysis/import/import_variant.h"
 
-#define COMPARED_ROWS_MAX 1000 /* rows that each row is compared with */
+#define COMPARED_ROWS_MAX 1000 /* how many rows each row is compared with */
 
 static double *share_at(const struct import_column *column, struct evidence_cell *cell)
 {
     return (double *)(void *)((char *)cell + column->offset);
 }
 
-/* If one share is above 1, the whole column is a percentage. */
+/* If any value is above 1, the whole column holds percentages. */
 static void resolve_percent(struct evidence *out, const struct import_column *column,
                             const char *heading)
 {
@@ -47,7 +47,7 @@ static void resolve_shares(const struct import_table *table)
 }
 
 /* Whether the throughput counts requests. With one user, requests per second times the seconds that
- * a request takes is about 1 (Little's law); it hardly ever is for a throughput of tokens. */
+ * a request takes is about 1 (Little's law); tokens per second hardly ever give 1. */
 static bool is_request_throughput(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -75,8 +75,8 @@ static void resolve_throughput(const struct import_table *table)
             continue;
         }
         evidence_remark(out,
-                        "the column \"%s\" has no unit, and nothing in the file shows it: kept "
-                        "as text",
+                        "the column \"%s\" has no unit, and nothing else in the file shows "
+                        "what it counts: kept as text",
                         table->headings[i]);
         for (size_t c = 0; c < out->cell_count; c++)
             out->cells[c].request_throughput = NAN;
@@ -90,12 +90,12 @@ static double requests_of(const struct evidence_cell *cell)
     return isnan(cell->attempted) ? cell->succeeded : cell->attempted;
 }
 
-/* What is known from the other rows that have the same input length as a given row. */
+/* What the other rows with the same input length as a given row show. */
 struct same_lengths {
     bool any;            /* there is at least one such row */
     bool other_requests; /* such a row has a different number of requests */
-    bool other_users;    /* such a row has a different number of users, and how many requests the
-                            two rows had is not known */
+    bool other_users;    /* such a row has a different number of users, and neither row's number of
+                            requests is known */
 };
 
 static struct same_lengths find_same_lengths(const struct evidence *out,
@@ -116,10 +116,11 @@ static struct same_lengths find_same_lengths(const struct evidence *out,
     return found;
 }
 
-/* Whether the lengths are certainly tokens per request, not in total: a row has fewer tokens than
- * requests, or as many tokens as a row with a different number of requests; or, if no numbers of
- * requests are known, every row has as many tokens as a row with a different number of users. If
- * not, *all_recur says whether every length occurs in several rows. */
+/* Whether the lengths certainly count the tokens of each request, not of all requests together.
+ * They do if some row has fewer tokens than requests, or as many tokens as a row with a different
+ * number of requests. If no numbers of requests are known, they do if every row has as many tokens
+ * as a row with a different number of users. Otherwise, *all_recur says whether every length occurs
+ * in several rows. */
 static bool are_per_request(const struct evidence *out, bool *all_recur)
 {
     bool other_users = true;
@@ -138,8 +139,8 @@ static bool are_per_request(const struct evidence *out, bool *all_recur)
     return other_users;
 }
 
-/* Removes the lengths. If all of them recur, they become variants, whatever they count: rows with
- * different values are not the same cell. */
+/* Removes the lengths. If every length occurs in several rows, the lengths become variants:
+ * whatever they count, rows with different lengths are different cells. */
 static void drop_lengths(struct evidence *out, const char *heading, bool all_recur)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -163,8 +164,8 @@ static void resolve_lengths(const struct import_table *table)
         if (are_per_request(out, &all_recur)) {
             out->input_unit = LENGTH_TOKENS;
             evidence_remark(out,
-                            "\"%s\" was read as the tokens of each request: as a total "
-                            "they would contradict the other figures",
+                            "\"%s\" was read as the tokens of each request: as totals, "
+                            "its values would contradict the other figures",
                             table->headings[i]);
             continue;
         }
@@ -186,7 +187,7 @@ static void resolve_facts(const struct import_table *table)
         else
             *((char *)&table->out->facts + table->columns[i].offset) = '\0';
         evidence_remark(table->out,
-                        "the rows differ in \"%s\": the file holds several runs, see each row",
+                        "the rows differ in \"%s\": the file holds several runs (see each row)",
                         table->headings[i]);
     }
 }
@@ -245,7 +246,7 @@ static void remark_unknown(const struct import_table *table)
 /* ---- The whole table ---- */
 
 /* If a row has a number of successes, but no number of attempts or failures and no success rate,
- * all planned requests count as attempted: those that did not succeed have failed. */
+ * all planned requests count as attempted: those that did not succeed count as failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->attempted) && isnan(cell->failed) && isnan(cell->success_rate)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the --report_json of trtllm-bench: one object for each measurement of the engine itself. */
+/* Reads the file that trtllm-bench writes with --report_json: one object for each measurement. */
 #include <string.h>
 
 #include "analysis/import/import_formats.h"

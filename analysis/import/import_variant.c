@@ -11,8 +11,8 @@
 
 static const struct name {
     const char *word;
-    /* The member's value may be just the row's name: it distinguishes runs only if a value occurs
-     * at several loads or lengths. */
+    /* The member's value may be no more than a name for the row: the member distinguishes runs only
+     * if one of its values occurs at several loads or lengths. */
     bool is_label;
 } names[] = {
     { "model", false },
@@ -125,10 +125,10 @@ bool import_is_variant(const char *name)
     return find(name) != NULL;
 }
 
-/* The members of all originals that may distinguish runs. */
+/* The members of the cells' original rows that may distinguish runs. */
 struct keys {
     struct key {
-        const char *key; /* borrowed from an original */
+        const char *key; /* borrowed from an original row */
         const struct name *name;
     } at[KEYS_MAX];
     size_t count;

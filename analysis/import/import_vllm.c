@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads results of vLLM `bench serve --save-result`: an object per measurement. If vLLM appended
+/* Reads results of vLLM `bench serve --save-result`: one object per measurement. If vLLM appended
  * results to the file, the objects follow one another. */
 #include "analysis/import/import_vllm.h"
 #include "analysis/import/import_formats.h"
@@ -20,7 +20,7 @@
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* Keeps the first error that is not empty in the list that --save-detailed writes. */
+/* Keeps the first non-empty error in the list that --save-detailed writes. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct import_vllm_result *result = context;
@@ -33,7 +33,7 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* A number, or "inf": then only max_concurrency, if it is set, delays requests. */
+/* Reads a number or "inf". With "inf", only max_concurrency, if it is set, delays requests. */
 static bool read_rate(struct json_scan *scan, void *base)
 {
     struct import_vllm_result *result = base;
@@ -109,8 +109,8 @@ static bool ends_with(const char *name, const char *end)
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* vLLM's latencies are milliseconds, as their names say. Other tools use these names
- * without "_ms" and give seconds. */
+/* vLLM's latencies are in milliseconds, as their names say. Other tools use these names without
+ * "_ms" and give seconds. */
 enum units { UNITS_NO_LATENCY, UNITS_GIVEN, UNITS_MISSING };
 
 static enum units units_of(const char *bytes, size_t length, char example[64])
@@ -155,7 +155,7 @@ bool import_sniff_vllm(const char *bytes, size_t length)
 /* ---- Reading it ---- */
 
 /* Earlier versions of vLLM do not report failures: in their results, the requests that did not
- * complete have failed. */
+ * complete count as failed. */
 static void complete_failures(struct evidence_cell *cell)
 {
     if (isnan(cell->failed) && cell->requests_asked >= cell->succeeded)
@@ -175,15 +175,16 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
         return;
     cell->concurrency = cell->requests_asked;
     if (!reading->noted_bursts)
-        evidence_remark(reading->out,
-                        "row %lld has neither max_concurrency nor a finite request_rate: all its "
-                        "requests (%.15g) started at once, so that it counts as a row with that "
-                        "many users; the same holds for each such row",
-                        (long long)cell->row, cell->requests_asked);
+        evidence_remark(
+            reading->out,
+            "row %lld has neither max_concurrency nor a finite request_rate: all of its "
+            "%.15g requests started at once, so it counts as a row with that many "
+            "users; other such rows are read the same way",
+            (long long)cell->row, cell->requests_asked);
     reading->noted_bursts = true;
 }
 
-/* Stores model and dataset in the row: the results of one file may have different ones. */
+/* Stores the model and the dataset in the row, since a file's results may have different ones. */
 static void keep_facts(const struct import_vllm_result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -192,7 +193,7 @@ static void keep_facts(const struct import_vllm_result *result, json_t *original
         json_object_set_new(original, "dataset_name", json_string(result->facts.dataset));
 }
 
-/* Keeps the facts in which every result agrees. */
+/* Keeps only the facts on which all results agree. */
 static void merge_facts(const struct import_vllm_result *result, struct evidence *out)
 {
     if (out->cell_count == 1) {
@@ -205,7 +206,7 @@ static void merge_facts(const struct import_vllm_result *result, struct evidence
     if (strcmp(out->facts.model, result->facts.model) == 0 || out->facts.model[0] == '\0')
         return;
     out->facts.model[0] = '\0';
-    evidence_remark(out, "the results are of several models: see each row");
+    evidence_remark(out, "the results are for several models: see each row");
 }
 
 static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,
@@ -243,11 +244,10 @@ bool import_read_vllm(const struct import_file *file, struct evidence *out, stru
     char example[64];
 
     if (units_of(file->bytes, file->length, example) == UNITS_MISSING)
-        return error_set(
-            error, ERROR_INVALID,
-            "the latencies have no unit (\"%s\"), where vLLM writes \"%s_ms\": set "
-            "`format` to rows, and say in \"columns\" what they are, as in \"%s=%s_s\"",
-            example, example, example, example);
+        return error_set(error, ERROR_INVALID,
+                         "the latencies have no unit (\"%s\"), where vLLM writes \"%s_ms\": set "
+                         "`format` to rows, and state the unit in \"columns\", as in \"%s=%s_s\"",
+                         example, example, example, example);
     out->input_unit = LENGTH_TOKENS;
     text_copy(out->facts.tool, sizeof out->facts.tool, "vllm bench serve");
     return import_documents(file->bytes, file->length, read_result, &reading, error);

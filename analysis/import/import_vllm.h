@@ -5,12 +5,12 @@
 
 #include "analysis/import/import_members.h"
 
-/* A result while it is read: the cell, and the facts about the run. */
+/* A result that is being read: the cell, and the facts about the run. */
 struct import_vllm_result {
     struct evidence_cell cell;
     struct evidence_facts facts;
     struct import_own own;
-    bool has_infinite_rate; /* no rate limits when its requests are sent */
+    bool has_infinite_rate; /* its requests were sent at an unlimited rate */
 };
 extern const struct import_member import_vllm_members[];
 /* Sets every value to unknown. */

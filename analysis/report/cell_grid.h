@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a sweep or a run as a grid: output length, context, load, and the repetitions of
- * each point. Private to analysis/. */
+/* The cells of a sweep or a run as a grid of points. A point is one output length, context (input
+ * length) and load, with all its repetitions. Private to analysis/. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,7 @@
 
 #include "store/ledger/sweeps.h"
 
-/* The least share of requests that succeed in a cell whose figures can be compared. */
+/* A cell's figures can be compared only if at least this share of its requests succeeded. */
 #define CELL_GRID_SOUND_SUCCESS 0.99
 
 struct cell_grid_axis {
@@ -20,7 +20,7 @@ struct cell_grid_axis {
 
 struct cell_grid {
     struct cell_grid_axis outputs, contexts, loads, repetitions;
-    bool is_rate;                  /* loads are arriving requests per second, else users */
+    bool is_rate;                  /* loads are requests arriving per second; otherwise users */
     const struct cell_row **cells; /* each borrowed, or NULL if there is no such cell */
 };
 
@@ -41,29 +41,30 @@ json_t *cell_grid_load_json(double load, bool is_rate);
 /* Adds the load as the member "users" or "request_rate", with `prefix` before the name. */
 void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
 
-/* Makes the grid of the cells, which it borrows. */
+/* Arranges the cells in a grid, which borrows them. */
 void cell_grid_init(struct cell_grid *grid, const struct cell_row *cells, size_t count);
 void cell_grid_finish(struct cell_grid *grid);
 /* The point at these indices into the axes. */
 struct grid_point cell_grid_point(const struct cell_grid *grid, size_t output, size_t context,
                                   size_t load);
 
-/* Calls `each` for every point of the grid, by output length, then context, then load. */
+/* Calls `each` for every point of the grid, in order of output length, context and load. */
 void cell_grid_each(const struct cell_grid *grid,
                     void (*each)(void *context, const struct grid_point *point), void *context);
 
-/* The first of measured, failed, infeasible, inferred and skipped that is the state of a
- * repetition; CELL_PENDING if none is. */
+/* The first of these states that any repetition of the point has: measured, failed, infeasible,
+ * inferred, skipped. CELL_PENDING if none has any of them. */
 enum cell_state grid_point_state(const struct grid_point *point);
 /* The number of the point's repetitions in this state. */
 size_t grid_point_count(const struct grid_point *point, enum cell_state state);
-/* Whether the point can be compared: it was measured, and in every measured repetition at least
- * 99 % of the requests succeeded and no work of the server for other clients was found. */
+/* Whether the point can be compared with others: it was measured, and in every measured repetition
+ * at least 99 % of the requests succeeded and nothing showed that the server also worked for other
+ * clients. */
 bool grid_point_is_sound(const struct grid_point *point);
 /* The word that is shown instead of a figure: "failed", "too long", "skipped", "inferred", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
 /* What the server monitor reported for the cell; NULL: nothing. New reference. */
 json_t *cell_grid_server_counters(const struct cell_row *cell);
-/* The most frequent class of failure; FAILURE_NONE if no request failed. */
+/* The cell's most frequent class of failure; FAILURE_NONE if no request failed. */
 enum failure cell_grid_failure(const struct cell_row *cell);

@@ -17,7 +17,7 @@ static int64_t count_failed(const struct cell_row *cell)
     return failed;
 }
 
-/* An infeasible cell without a failure counts as too long: no request showed the class. */
+/* An infeasible cell without failed requests has no class of failure: it counts as too long. */
 static enum failure class_of(const struct cell_row *cell)
 {
     enum failure failure = cell_grid_failure(cell);
@@ -25,8 +25,8 @@ static enum failure class_of(const struct cell_row *cell)
     return failure == FAILURE_NONE && cell->state == CELL_INFEASIBLE ? FAILURE_TOO_LONG : failure;
 }
 
-/* The worst repetition: failed is worse than infeasible, and infeasible than measured with losses.
- * NULL: there is none of these. */
+/* The worst repetition: failed is worse than infeasible, which is worse than measured with lost
+ * requests. NULL: no repetition is any of these. */
 static const struct cell_row *worst_of(const struct grid_point *point)
 {
     const struct cell_row *worst = NULL;

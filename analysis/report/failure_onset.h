@@ -4,16 +4,18 @@
 
 #include "analysis/report/cell_grid.h"
 
-/* The smallest load of one output length and context at which a repetition failed, is infeasible or
- * lost requests. */
+/* For one output length and context: the smallest load at which a repetition failed, is infeasible
+ * (too long for the model) or lost requests. */
 struct failure_onset {
     bool found;
     struct grid_point point;
     const struct cell_row *cell; /* the repetition that failed worst */
     enum failure failure;        /* FAILURE_NONE: not known */
     int64_t failed, attempted;   /* requests of that cell, as its measurement counts them */
-    const char *message; /* of that cell's most frequent failure, else its reason; may be "" */
-    /* Number of larger loads of which no repetition was measured: they failed, are infeasible or
+    /* The message of that cell's most frequent failure; if there is none, the cell's reason, which
+     * may be "". */
+    const char *message;
+    /* Number of larger loads at which no repetition was measured: they failed, are infeasible or
      * were skipped. */
     size_t further;
 };

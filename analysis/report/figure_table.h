@@ -7,7 +7,7 @@
 
 /* Whether the grid has a single context or a single load. */
 bool figure_table_suits(const struct cell_grid *grid);
-/* Writes a Markdown table of the output length with the index `output`: a row for each point, a
- * column for each quantity that is wanted. To be called only if the table suits the grid. */
+/* Writes a Markdown table for the output length with the index `output`: a row for each point, a
+ * column for each quantity that is wanted. Call it only if figure_table_suits returns true. */
 void figure_table_write(const struct cell_grid *grid, size_t output, const bool wanted[QUANTITIES],
                         struct text *out);

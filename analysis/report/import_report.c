@@ -12,7 +12,7 @@
 #include "base/formats/table.h"
 
 #define COLUMNS_AT_ONCE 12
-/* If a file has more, no tables are written: */
+/* No tables are written for a file that exceeds one of these: */
 #define CELLS_IN_TABLES_MAX 4000
 #define ROWS_IN_TABLES_MAX 200
 #define USERS_IN_TABLES_MAX 60 /* different numbers of users in one variant */
@@ -20,7 +20,7 @@
 
 #define UNMEASURED_SHOWN 20
 
-/* A figure that has a matrix. */
+/* A figure that is shown as a matrix. */
 struct shown {
     const char *title;
     size_t offset; /* offset of a double in struct evidence_cell */
@@ -45,7 +45,7 @@ static const struct shown shown[] = {
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),
 };
 
-/* Returns a size or a fact, written into `out` with up to ten digits; "?": it is not known. */
+/* Returns a size or a fact as text, with up to ten digits, in `out`; or "?" if it is not known. */
 static const char *exact(double value, char out[NUMBER_SIZE])
 {
     if (isnan(value))
@@ -62,12 +62,12 @@ static double value_of(const struct evidence_cell *cell, size_t offset)
 /* ---- Axes ---- */
 
 struct values {
-    double *data; /* ascending, without duplicates; NaN, "not known", last */
+    double *data; /* ascending, without duplicates; NaN (not known) comes last */
     size_t count;
 };
 
-/* The cells of one variant, and the figure whose matrix is being written. In a file of several runs
- * each variant has its own matrices. */
+/* The cells of one variant, and the figure whose matrix is being written. In a file with several
+ * runs, each variant has its own matrices. */
 struct matrix {
     const struct evidence_cell **cells;
     size_t count;
@@ -123,7 +123,7 @@ static void write_value(const struct matrix *matrix, const struct evidence_cell 
                   cell->success_rate < CELL_GRID_SOUND_SUCCESS ? "!" : "");
 }
 
-/* Writes the values of every cell of one point, in the file's order. */
+/* Writes the values of all cells at one point, in the file's order. */
 static void write_point(const struct matrix *matrix, double length, double output, double users,
                         struct table *table)
 {
@@ -229,7 +229,7 @@ static void matrix_finish(struct matrix *matrix)
 }
 
 struct matrices {
-    struct matrix at[VARIANTS_IN_TABLES_MAX]; /* in the order of the file */
+    struct matrix at[VARIANTS_IN_TABLES_MAX]; /* in the file's order */
     size_t count;
     bool is_too_large;
 };
@@ -298,7 +298,7 @@ static void write_facts(const struct evidence *evidence, struct text *out)
     json_t *value;
 
     if (json_object_size(facts) == 0)
-        text_add(out, "The file does not name model, engine, hardware or price.\n");
+        text_add(out, "The file does not name the model, engine, hardware or price.\n");
     json_object_foreach(facts, name, value) {
         char number[NUMBER_SIZE];
 
@@ -330,8 +330,8 @@ static void write_head(const struct evidence *evidence, struct text *out)
     else
         text_addf(out, "input lengths are counted in %s", length_unit_name(evidence->input_unit));
     text_add(out,
-             "\n\nRows: input and output length, columns: users. \"?\": not known, \"!\": fewer "
-             "than 99 % of the requests succeeded, \"a / b\": the file holds the cell more than "
+             "\n\nRows: input and output length; columns: users. \"?\": not known; \"!\": fewer "
+             "than 99 % of the requests succeeded; \"a / b\": the file has the cell more than "
              "once.\n\n");
 }
 
@@ -369,7 +369,7 @@ static void write_remarks(const struct evidence *evidence, struct text *out)
 
     if (json_array_size(evidence->remarks) == 0)
         return;
-    text_add(out, "\n## Remarks of the import\n\n");
+    text_add(out, "\n## Remarks from the import\n\n");
     json_array_foreach(evidence->remarks, i, remark)
         text_addf(out, "- %s\n", json_string_value(remark));
 }

@@ -4,8 +4,9 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* Writes Markdown: origin, known facts, a matrix for each of the main figures that the file has
- * (rows input and output length, columns users; none if the grid is too large), the cells
- * that were not measured, and the importer's remarks. A point that the file has several times shows
- * every value, in the file's order; a failed cell shows no speed. */
+/* Writes Markdown: the run's origin, the known facts, a matrix for each of the main figures that
+ * the file has (a row for each pair of input and output length, a column for each number of users;
+ * no matrices if the grid is too large), the cells that were not measured, and the importer's
+ * remarks. A point that the file has several times shows every value, in the file's order. A failed
+ * cell shows its state instead of a figure. */
 void import_report_write(const struct evidence *evidence, struct text *out);

@@ -5,20 +5,20 @@
 #include "analysis/report/cell_grid.h"
 #include "base/measure/slo.h"
 
-/* A point of the grid compared with the limits: the mean of slo_nearest.ratio over its repetitions
- * that were measured or failed, and the result of the one with the largest ratio. */
+/* How a point of the grid compares with the limits. Only its repetitions that were measured or
+ * failed are judged. */
 struct largest_load_level {
-    bool judged; /* there is such a repetition */
-    double ratio;
-    struct slo_nearest worst;
+    bool judged;              /* at least one repetition was judged */
+    double ratio;             /* the mean of slo_nearest.ratio over these repetitions */
+    struct slo_nearest worst; /* the result of the repetition with the largest ratio */
     struct grid_point point;
 };
 
 /* The result for one context and output length. */
 struct largest_load {
-    /* The largest load that meets the limits; judged false: none does. */
+    /* The largest load that meets the limits; `judged` is false if none does. */
     struct largest_load_level met;
-    /* The smallest load above `met` that misses the limits; judged false: there is none. */
+    /* The smallest load above `met` that misses the limits; `judged` is false if there is none. */
     struct largest_load_level miss;
     /* Every load between `met` and `miss` was judged. Without `met`, this means every load below
      * `miss`; without `miss`, every load above `met`. */

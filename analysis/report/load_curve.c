@@ -6,19 +6,19 @@
 #include "base/core/memory.h"
 
 #define DOUBT 1.5 /* a bound allows for this multiple of the noise */
-/* No bound differs from its figure by more than this share of the figure: bounds stay positive. */
+/* No bound differs from its figure by more than this share of it, so that bounds stay positive. */
 #define DOUBT_LIMIT 0.9
 /* Replaces DOUBT_LIMIT where find_saturated compares tokens/s with a share of the peak. */
 #define DOUBT_LIMIT_AT_PEAK 0.02
 /* Loads that differ by less than this factor may run in batches padded to the same size. */
 #define SPAN_LEAST 1.9
-#define STEPS 50 /* between two points, to find the largest value there */
+#define STEPS 50 /* loads tried between two points, to find the largest value there */
 
-/* In a closed loop, requests wait for others to end if one of these holds. The server itself counts
- * at least the share WAITING_SHARE of them as waiting. Or the time to the first token is longer
- * than at a smaller load, by at least the share WAIT_TIME_SHARE of the request's time, and by a
- * factor of more than WAIT_GROWTH times that of the loads: reading all prompts one after the other
- * would take less. */
+/* In a closed loop, requests are taken to wait for others to end if the server itself counts at
+ * least the share WAITING_SHARE of them as waiting. They are also taken to wait if, compared with a
+ * smaller load, the time to the first token is longer by at least the share WAIT_TIME_SHARE of the
+ * request's time, and has grown by more than WAIT_GROWTH times the factor by which the load grew.
+ * (Without waiting, even reading all prompts one after the other would take less time.) */
 #define WAITING_SHARE 0.5
 #define WAIT_TIME_SHARE 0.25
 #define WAIT_GROWTH 1.5
@@ -77,15 +77,15 @@ static double waiting_at(const struct curve *curve, size_t i)
     return waiting;
 }
 
-/* Whether more load than at point i adds nothing but waiting. */
+/* Whether a load above that of point i would add nothing but waiting. */
 static bool is_full(const struct curve *curve, size_t i)
 {
     return curve->points[i].overloaded || waiting_at(curve, i) > 0;
 }
 
-/* The number of requests processed at the same time, judged by the first point from `from` on at
- * which requests wait, because the count is most accurate there. INFINITY: there is no such point.
- */
+/* The number of requests that the server processes at the same time. It is computed at the first
+ * point, from `from` on, at which requests wait, because it is most accurate there. INFINITY: there
+ * is no such point. */
 static double requests_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
@@ -97,7 +97,7 @@ static double requests_at_once(const struct curve *curve, size_t from)
     return INFINITY;
 }
 
-/* ---- The most that other loads may give ------------------------------------------------------ */
+/* ---- The most that other loads can give ------------------------------------------------------ */
 
 /* The load divided by the tokens/s that it gives. As the load grows, this never falls, and never
  * grows more slowly than before, until each further unit of load adds 1 / peak. */
@@ -116,9 +116,9 @@ static double growth(const struct curve *curve, size_t i, size_t j, int sign)
     return grown / (load(curve, j) - load(curve, i));
 }
 
-/* The most tokens/s at any load beyond the last point; INFINITY: not known. If the last point has
- * `span` times the load of an earlier one and `gain` times its tokens/s, the peak is at most
- * (span - 1) / (span - gain) times the last point's tokens/s. */
+/* The most tokens/s that any load beyond the last point can give; INFINITY: not known. If the last
+ * point has `span` times the load of an earlier point and `gain` times its tokens/s, the peak is at
+ * most (span - 1) / (span - gain) times the last point's tokens/s. */
 static double most_beyond(const struct curve *curve)
 {
     size_t last = curve->count - 1;
@@ -137,8 +137,8 @@ static double most_beyond(const struct curve *curve)
     return most;
 }
 
-/* The most tokens/s at the load `at` between points i and i + 1, where the time per token grows at
- * least as fast as before the two, and no faster than after them. */
+/* The most tokens/s that the load `at`, between points i and i + 1, can give. Between these points,
+ * the time per token grows at least as fast as before them, and no faster than after them. */
 static double most_at(const struct curve *curve, size_t i, double at)
 {
     double before = i > 0 ? fmax(0, growth(curve, i - 1, i, -1)) : 0;
@@ -150,8 +150,9 @@ static double most_at(const struct curve *curve, size_t i, double at)
     return at / time;
 }
 
-/* The most tokens/s at any load between points i and i + 1 that is not above the number of requests
- * processed at the same time: above it, requests only wait. 0: all loads between are above it. */
+/* The most tokens/s that any load between points i and i + 1 can give. Loads above the number of
+ * requests processed at the same time are not considered, since they only make requests wait. 0:
+ * all loads between the points are above that number. */
 static double most_between(const struct curve *curve, size_t i)
 {
     double from = load(curve, i), to = fmin(load(curve, i + 1), requests_at_once(curve, i + 1));
@@ -162,7 +163,7 @@ static double most_between(const struct curve *curve, size_t i)
     return most;
 }
 
-/* Sets most[i] to the most tokens/s at point i and at any load above it. */
+/* Sets most[i] to the most tokens/s that the load of point i or any larger load can give. */
 static void find_most(const struct curve *curve, double *most)
 {
     double beyond = most_beyond(curve);
@@ -176,9 +177,9 @@ static void find_most(const struct curve *curve, double *most)
 
 /* ---- The interval ---------------------------------------------------------------------------- */
 
-/* Index of the first point i for which the best tokens/s of the points up to i reach
- * SATURATION_SHARE of the most that the load of i or any larger one can give; `count`: there is
- * none. */
+/* Returns the index of the first saturated point: the best tokens/s of the points up to it reach
+ * SATURATION_SHARE of the most that its load or any larger load can give. Returns `count` if there
+ * is no such point. */
 static size_t find_saturated(const struct curve *curve)
 {
     FREE_AUTO double *most = memory_zeroed(curve->count + 1, sizeof *most);
@@ -195,7 +196,7 @@ static size_t find_saturated(const struct curve *curve)
     return i;
 }
 
-/* The lower end of the interval: by Little's law no smaller load gives as much as saturation
+/* The lower end of the interval: by Little's law, no smaller load gives as much as saturation
  * requires. It is at most the top point's load. */
 static double least_load(const struct curve *curve)
 {
@@ -241,7 +242,7 @@ static bool is_point(const struct load_point *points, size_t count, double load)
     return false;
 }
 
-/* The next of the numbers ..., 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, ... above `load`. */
+/* The first number above `load` in the series ..., 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, ... */
 static double next_round(double load)
 {
     double power = exp2(floor(log2(load)));
@@ -249,7 +250,7 @@ static double next_round(double load)
     return load < 1.5 * power ? 1.5 * power : 2 * power;
 }
 
-/* Chooses round loads inside the interval, spread over it; returns how many. */
+/* Chooses round loads that are spread over the interval; returns how many. */
 static size_t spread(const struct load_verdict *verdict, bool is_rate, double out[LOADS_TO_MEASURE])
 {
     double low = fmax(verdict->low, verdict->high / 1024), all[32];

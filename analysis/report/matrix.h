@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One quantity over the grid of one output length, with a row per context and a column per load.
+/* A matrix of one quantity for one output length, with a row per context and a column per load.
  * Private to analysis/. */
 #pragma once
 
@@ -9,15 +9,16 @@
 
 #define TABLE_WIDTH 100 /* characters; loads that do not fit go into further tables */
 
-/* Adds the figure of one point with its marks; without a figure, a word such as "failed", or "-".
- */
+/* Adds the figure of one point with its marks; if there is no figure, a word such as "failed", or
+ * "-". */
 void matrix_add_figure(const struct grid_point *point, enum quantity_id quantity, struct text *out);
 /* Writes a heading, and Markdown tables of what matrix_add_figure adds for each point. */
 void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id quantity,
                   struct text *out);
 /* {"name", "title", "mean": [[number or null]]}. If there are several repetitions, "min", "max" and
- * "ci95_half_width" are added, in the form of "mean". If the quantity can be censored, "at_least"
- * is added: the points at which it is censored, as [[context, load]]. New reference. */
+ * "ci95_half_width" are added, in the form of "mean". If the quantity can be censored (known only
+ * to be at least the figure), "at_least" lists the points where it is, as [[context, load]]. New
+ * reference. */
 json_t *matrix_to_json(const struct cell_grid *grid, size_t output, enum quantity_id quantity);
 /* The points' states, by context and load: [["measured", "failed", ...]]. New reference. */
 json_t *matrix_states(const struct cell_grid *grid, size_t output);

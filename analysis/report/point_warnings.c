@@ -36,7 +36,7 @@ static bool is_near_ceiling(const struct cell_row *cell)
     return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
-/* Users who think have no request in flight; in an open loop the number in flight varies. */
+/* Users have no request in flight while they think. In an open loop, the number varies. */
 static bool lacks_users(const struct cell_row *cell)
 {
     double expected = cell->measurement.concurrency_expected;
@@ -147,8 +147,8 @@ static bool had_lengths_cut(const struct cell_row *cell)
     return cell->measurement.lengths_cut > 0;
 }
 
-/* Throughput x latency is the number of requests in flight (Little 1961), unless the window caught
- * a ramp or a burst. */
+/* Throughput x latency is the number of requests in flight (Little 1961), unless the load rose,
+ * fell or burst during the window. */
 static bool is_unsteady(const struct cell_row *cell)
 {
     return fabs(cell->measurement.little_ratio - 1) > 0.2;
@@ -220,15 +220,15 @@ const struct point_warning point_warnings[] = {
       false, is_client_late, NULL },
     { "machine_busy",
       "opsbrain was late because other programs used its machine: stop them, or run opsbrain on "
-      "another",
+      "another machine",
       false, is_machine_busy, NULL },
     { "contaminated",
-      "by its own counters the server also worked for other clients, each time the cell was "
-      "measured",
+      "the server's own counters show that it also worked for other clients, every time the cell "
+      "was measured",
       true, is_contaminated, NULL },
     { "near_ceiling",
       "the client read stream chunks at more than 60 % of the rate that this machine reached when "
-      "it was calibrated: latencies may be the client's",
+      "it was calibrated: latencies may be the client's, not the server's",
       true, is_near_ceiling, NULL },
     { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
       NULL },
@@ -237,66 +237,69 @@ const struct point_warning point_warnings[] = {
       "state, and latencies grow with the window's length",
       true, was_overloaded, NULL },
     { "no_room",
-      "requests waited because the limit of requests in flight was reached; the latencies "
+      "requests waited because the limit on requests in flight was reached; the latencies "
       "include their wait",
       true, had_no_room, NULL },
     { "uneven",
-      "the server stalled or changed its speed during the window, each time the cell was measured: "
-      "means describe neither state",
+      "the server stalled or changed its speed during the window, every time the cell was "
+      "measured: a mean over the window describes neither state",
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before the load had settled", false,
       was_unsettled, NULL },
     { "success", "fewer than 99 % of the requests succeeded: omitted from peak and saturation",
       true, lost_requests, NULL },
     { "held",
-      "users waited during the complete window for an answer that did not come before the cell "
-      "ended, and no figure includes their wait: the server hangs, or window_s is shorter than a "
-      "request",
+      "users waited during the whole window for an answer that did not come before the cell "
+      "ended, and no figure includes their wait: the server hangs, or a request takes longer than "
+      "window_s",
       true, held_users, NULL },
     { "partly_measured",
       "not every repetition was measured; the figures are those of the measured ones", true, NULL,
       is_partly_measured },
     { "restarted", "the server's own counters fell: it restarted, or another replica answered",
       true, saw_restart, NULL },
-    { "unsteady", "throughput x latency is more than 20 % off the requests in flight", true,
+    { "unsteady",
+      "throughput x latency differs from the number of requests in flight by more than 20 %", true,
       is_unsteady, NULL },
     { "input_length", "prompts did not have the requested length, by the server's count", true,
       has_other_input, NULL },
     { "output_length", "answers did not have the requested length, by the server's count", true,
       has_other_output, NULL },
     { "cached",
-      "more than 1 % of the input tokens came from the server's prefix cache, beyond what the plan "
-      "shares",
+      "in addition to the prefixes that the plan shares, more than 1 % of the input tokens came "
+      "from the server's prefix cache",
       true, was_cached, NULL },
-    { "not_cached", "less than half of what the plan shares came from the server's prefix cache",
+    { "not_cached",
+      "less than half of the prefixes that the plan shares came from the server's prefix cache",
       false, missed_the_cache, NULL },
     { "repeated_prompts",
       "prompts of the dataset were sent more than once: the server may have had them cached "
-      "(unique_prompts)",
+      "(the plan's unique_prompts prevents this)",
       true, repeated_prompts, NULL },
     { "prompts_left_out", "prompts of the dataset that do not fit the context were skipped", false,
       left_prompts_out, NULL },
-    { "lengths_cut", "some drawn lengths were changed to fit the context or the shared prefix",
-      false, had_lengths_cut, NULL },
+    { "lengths_cut",
+      "some randomly drawn lengths were changed to fit the context or the shared prefix", false,
+      had_lengths_cut, NULL },
     { "scattered", "repetitions differ by more than 10 % in output tokens/s", false, NULL,
       is_scattered },
     { "censored",
-      "requests were cut off at a timeout or the cell's end: \">=\" means the true value is not "
-      "smaller",
+      "requests were cut off by a timeout or the cell's end: \">=\" means that the true value is "
+      "not smaller",
       false, was_cut_off, NULL },
-    { "few_samples", "\"~\": a p99 of fewer than 100 requests", false, NULL, has_few_samples },
-    { "short_output", "fewer than 16 output tokens: too few to judge decoding", false,
+    { "few_samples", "\"~\" marks a p99 of fewer than 100 requests", false, NULL, has_few_samples },
+    { "short_output", "fewer than 16 output tokens are too few to judge decoding", false,
       has_short_output, NULL },
     { "tokens_estimated",
-      "answers lacked usage: their output tokens are counted from stream chunks", false,
-      is_estimated, NULL },
+      "answers lacked usage: their output tokens are estimated from the number of stream chunks",
+      false, is_estimated, NULL },
     { "chunks",
-      "a stream chunk carried several tokens, or an unknown number, and the server reported "
-      "no count for each: there is no ITL, and gaps are between chunks",
+      "stream chunks carried several tokens, or an unknown number, and the server did not report "
+      "how many each had: there is no ITL, and gaps are between chunks",
       false, lacks_token_gaps, NULL },
     { "witness_partial",
-      "the server's own counters do not account for all that was sent (several instances, a "
-      "restart?): whether it also worked for other clients is not known",
+      "the server's own counters do not account for all that was sent (perhaps it restarted, or "
+      "has several instances): whether it also worked for other clients is not known",
       false, is_partly_cross_checked, NULL },
     { "witness_absent",
       "the server's own counters could not be read: whether it also worked for other clients is "

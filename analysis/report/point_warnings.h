@@ -8,8 +8,8 @@ struct point_warning {
     const char *name; /* "client_limited" */
     const char *text; /* what happened, or what that means for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
-    /* Exactly one of the two is set: whether a measured cell has the warning, or the point itself
-     * has it. */
+    /* Tells whether a measured cell, or the point itself, has the warning. One of the two functions
+     * is NULL. */
     bool (*of_cell)(const struct cell_row *cell);
     bool (*of_point)(const struct grid_point *point);
 };

@@ -10,11 +10,11 @@
 struct quantity {
     const char *name; /* "ttft_p50_ms" */
     const char *title;
-    const char *heading;    /* of a column; latencies without their unit, ms */
+    const char *heading;    /* a column's heading; that of a latency omits the unit, ms */
     size_t offset;          /* offset of the double in struct measurement */
     size_t censored_offset; /* offset of the bool that marks a censored figure; 0: never censored */
-    size_t count_offset;    /* offset of the number of samples of a tail percentile; 0: no tail */
-    bool of_decoding;       /* it means nothing below DECODE_TOKENS output tokens */
+    size_t count_offset;    /* offset of a tail percentile's number of samples; 0: not a tail */
+    bool of_decoding;       /* meaningless if there are fewer than DECODE_TOKENS output tokens */
 };
 
 enum quantity_id {
@@ -34,18 +34,19 @@ enum quantity_id {
 };
 extern const struct quantity quantities[QUANTITIES];
 
-#define DECODE_TOKENS 16 /* fewer output tokens are too few to judge decoding speed */
-#define TAIL_SAMPLES 100 /* fewer are too few for a 99th percentile */
+#define DECODE_TOKENS 16 /* fewer output tokens than this are too few to judge decoding speed */
+#define TAIL_SAMPLES 100 /* fewer samples than this are too few for a 99th percentile */
 
 struct repetition_stats {
     size_t count;     /* repetitions included; 0: there is no figure */
     double mean;      /* NaN: there is no figure */
     double low, high; /* smallest and largest repetition; NaN: there is no figure */
-    /* of the 95 % confidence interval of the mean (Student's t); NaN: count < 2 */
+    /* Of the 95 % confidence interval of the mean (Student's t); NaN: count < 2. */
     double half_width;
-    /* Cut off in some repetition, by a timeout or the cell's end: the true value is not smaller. */
+    /* In some repetition, a timeout or the cell's end cut the figure off: the true value is at
+     * least this. */
     bool at_least;
-    bool few; /* a tail of fewer than TAIL_SAMPLES samples in some repetition */
+    bool few; /* a tail percentile of fewer than TAIL_SAMPLES samples in some repetition */
 };
 
 /* The statistics of a quantity over the point's measured repetitions. */
@@ -55,6 +56,6 @@ double repetition_stats_mean(const struct grid_point *point, enum quantity_id qu
 /* Writes ">=123 ±4.00~": mean, half-width, and the marks for `at_least` and `few`. */
 void repetition_stats_write(const struct repetition_stats *figure, struct text *out);
 #define NUMBER_SIZE 32
-/* Writes two decimals below 10, one below 100, else none; "-" for 1e15 or more, and if not finite.
- * Returns `out`. */
+/* Writes the number with two decimals if it is below 10, one if it is below 100, otherwise none;
+ * "-" if it is 1e15 or more, or not finite. Returns `out`. */
 const char *repetition_stats_number(double value, char out[NUMBER_SIZE]);

@@ -38,7 +38,7 @@ static void add_limit(const struct report_input *input, const struct cell_grid *
     text_addf(out, "; %s", sentence.data);
 }
 
-/* The sentence on one output length and context; new reference. */
+/* The sentence for one output length and context; new reference. */
 static json_t *verdict_of(const struct report_input *input, const struct cell_grid *grid,
                           size_t output, size_t context)
 {

@@ -11,7 +11,7 @@
 #define SHOWN_BYTES 200
 #define RUNS_SHOWN 8
 
-/* Parses a stored JSON object; an empty object if it cannot be parsed. New reference. */
+/* Parses a stored JSON object; returns an empty one if it cannot be parsed. New reference. */
 static json_t *parse(const char *document)
 {
     json_t *json = NULL;
@@ -198,7 +198,7 @@ static json_t *client_to_json(const struct report_input *input)
                      most->ceiling_share);
 }
 
-/* The first run whose fingerprint is known and differs from the first known one; NULL: none. */
+/* The first run whose fingerprint is known and differs from the first known one; NULL: no run. */
 static const struct run_row *find_differing_run(const struct report_input *input)
 {
     const char *first = NULL;
@@ -225,8 +225,8 @@ static const struct run_row *find_fingerprinted_run(const struct report_input *i
     return NULL;
 }
 
-/* Names of the members in which the fingerprint of find_differing_run differs from the first known
- * one. New reference. */
+/* The names of the members in which the fingerprint of the run that find_differing_run returns
+ * differs from the first known fingerprint. New reference. */
 static json_t *find_differences(const struct report_input *input)
 {
     const struct run_row *other = find_differing_run(input);
@@ -287,9 +287,9 @@ static void add_limits(const json_t *plan, struct text *out)
     double tpot_ms = json_get_number(plan, "goodput_tpot_ms", 0);
 
     if (ttft_ms > 0)
-        text_addf(out, "- limit of goodput: TTFT <= %g ms\n", ttft_ms);
+        text_addf(out, "- goodput limit: TTFT <= %g ms\n", ttft_ms);
     if (tpot_ms > 0)
-        text_addf(out, "- limit of goodput: TPOT <= %g ms\n", tpot_ms);
+        text_addf(out, "- goodput limit: TPOT <= %g ms\n", tpot_ms);
 }
 
 static void add_turns(const struct report_input *input, struct text *out)
@@ -298,9 +298,8 @@ static void add_turns(const struct report_input *input, struct text *out)
 
     if (other != NULL)
         text_addf(out,
-                  "- each cell is also measured on %s, and the two deployments take turns in going "
-                  "first: "
-                  "run_compare with this sweep says which is faster\n",
+                  "- each cell is also measured on %s, and the two deployments take turns going "
+                  "first: run_compare with this sweep says which is faster\n",
                   other->deployment);
 }
 
@@ -370,20 +369,21 @@ static void add_plan(const struct report_input *input, struct text *out)
     add_turns(input, out);
     if (strcmp(json_get_text(plan, "search", "full"), "full") != 0)
         text_add(out, "- adaptive search: only the loads that determine saturation and limits were "
-                      "measured; \"inferred\" is shown\n  in place of the figures of the other "
-                      "loads: sweep_show gives the reason for each\n");
+                      "measured; the other\n  loads show \"inferred\" in place of figures, and "
+                      "sweep_show gives the reason for each\n");
     if (is_open(plan))
         add_list(plan, "request_rate", "requests per second", out);
-    add_list(plan, "concurrency", is_open(plan) ? "limit of requests in flight" : "users", out);
+    add_list(plan, "concurrency", is_open(plan) ? "limit on requests in flight" : "users", out);
     add_list(plan, "input_tokens", "context, input tokens", out);
     add_list(plan, "output_tokens", "output tokens", out);
     add_limits(plan, out);
     text_addf(out,
-              "- TTFT: %s to first output of any channel; ITL: gap between chunks divided by the "
-              "chunk's tokens; TPOT: (last chunk - first chunk) / (output tokens - those of the "
-              "first chunk); E2E: %s to last byte\n",
-              is_open(plan) ? "scheduled time" : "request sent",
-              is_open(plan) ? "scheduled time" : "request sent");
+              "- TTFT: from %s to the first output of any channel (content, reasoning, tool call); "
+              "ITL: gap between chunks divided by the chunk's tokens; TPOT: (last chunk - first "
+              "chunk) / (output tokens - tokens of the first chunk); E2E: from %s to the last "
+              "byte\n",
+              is_open(plan) ? "the scheduled time" : "sending the request",
+              is_open(plan) ? "the scheduled time" : "sending the request");
 }
 
 json_t *report_header_plan(const struct report_input *input)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the largest load that meets the plan's limits, per context. */
+/* Writes the largest load that meets the plan's limits at each context. */
 
 #include "analysis/report/largest_load.h"
 #include "analysis/report/repetition_stats.h"
@@ -35,8 +35,8 @@ static void add_limits(const struct slo *limits, struct text *out)
               100 * (limits->error_rate > 0 ? limits->error_rate : SLO_ERROR_RATE));
 }
 
-/* Writes the limit that the level comes nearest to, or exceeds most: "E2E 812 of 900 ms" or
- * "4 % failed"; "-" if there is no such level. */
+/* Writes the limit that the level comes nearest to or, if it exceeds any, exceeds most: "E2E 812 of
+ * 900 ms" or "4 % failed"; "-" if there is no level. */
 static void add_nearest(const struct largest_load_level *level, struct text *out)
 {
     const struct slo_nearest *worst = &level->worst;
@@ -94,7 +94,7 @@ void report_limit_write(const struct report_input *input, const struct cell_grid
                         size_t output, struct text *out)
 {
     static const char *const headings[] = { "context", "meets up to", "nearest limit there",
-                                            "misses at", "by" };
+                                            "misses at", "missed limit" };
     struct slo limits;
     struct table *table;
 

@@ -22,7 +22,7 @@ void report_peak_write(const struct cell_grid *grid, size_t output, struct text 
     text_add(out, "### Peak\n\n");
     if (!peak.found) {
         text_add(out, "No point was measured with at least 99 % of its requests successful and "
-                      "without traffic of other clients.\n\n");
+                      "without traffic from other clients.\n\n");
         return;
     }
     text_addf(
@@ -97,13 +97,14 @@ void report_saturation_write(const struct cell_grid *grid, size_t output, struct
 
         saturation_row(table, (int64_t)grid->contexts.values[context], &s);
     }
-    text_add(out,
-             "### Saturation\n\n"
-             "Saturated at: the smallest load that gives 95 % of the most output tokens/s that "
-             "the server\ncan give at any load; \"to\": it lies between these two, \">=\": it "
-             "was not certainly reached.\nDoubled at: the smallest load whose E2E median is at "
-             "least twice that of the smallest load.\n\"<=\": the next smaller load was not "
-             "measured.\n\n");
+    text_add(
+        out,
+        "### Saturation\n\n"
+        "Saturated at: the smallest load that gives 95 % of the most output tokens/s that "
+        "the server\ncan give at any load; \"to\": it lies between these two; \">=\": the "
+        "measured loads may not reach it.\nDoubled at: the smallest load whose E2E median is at "
+        "least twice that of the smallest load.\n\"<=\": it may be smaller, since the next "
+        "smaller load was not measured.\n\n");
     table_render(table, out);
     text_add_char(out, '\n');
     table_destroy(table);

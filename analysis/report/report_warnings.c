@@ -74,15 +74,17 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
     bool any = false;
 
     text_addf(out,
-              "## Warnings\n\nPoints are %s x context%s. A \"!\" after a figure: "
-              "one of the warnings with \"!\" applies to its point.\n\n",
+              "## Warnings\n\nPoints are given as %s x context%s. A \"!\" after a figure means "
+              "that one of the warnings with \"!\" applies to its point.\n\n",
               grid->is_rate ? "requests/s" : "users",
               grid->outputs.count > 1 ? " x output tokens" : "");
     for (size_t i = 0; i < point_warning_count; i++)
         any |= warning_write(grid, &point_warnings[i], out);
     if (grid->repetitions.count > 1)
-        text_add(out, "- figures are means of the repetitions, \"\xc2\xb1\" the half-width of the "
-                      "95 % confidence interval of the mean (Student's t)\n");
+        text_add(
+            out,
+            "- figures are means of the repetitions, and \"\xc2\xb1\" gives the half-width of the "
+            "95 % confidence interval of the mean (Student's t)\n");
     else
         text_add(out, "- single repetition: there is no spread, and small differences mean "
                       "nothing\n");
@@ -150,10 +152,10 @@ void report_cold_write(const struct report_input *input, struct text *out)
         return;
     text_addf(
         out,
-        "## Cold start\n\nIn %zu cell%s, the sweep's first request with that context and "
+        "## Cold start\n\nIn %zu cell%s, the sweep's first request with the cell's context and "
         "output length, before any warm-up, was much slower than later ones; at worst %.0f ms "
-        "to the first token at context %lld (%.0f ms when warm). No figure above includes "
-        "it.\n\n",
+        "to the first token at context %lld (%.0f ms when warm). No figure above includes such "
+        "a request.\n\n",
         count, count == 1 ? "" : "s", cell->measurement.cold_ttft_ms, (long long)cell->input_tokens,
         cell->measurement.latency[METRIC_TTFT].p50_ms);
 }

@@ -38,8 +38,8 @@ static void sound_points_finish(struct sound_points *sound)
 }
 #define SOUND_POINTS_AUTO __attribute__((cleanup(sound_points_finish))) struct sound_points
 
-/* The mean of the measured repetitions' throughput_ci (NOISE_UNKNOWN where it is not known),
- * divided by the square root of their number; at least NOISE_LEAST. */
+/* The mean throughput_ci of the measured repetitions (NOISE_UNKNOWN where it is not known), divided
+ * by the square root of their number; at least NOISE_LEAST. */
 static double noise_of(const struct grid_point *point)
 {
     size_t count = 0;
@@ -57,8 +57,8 @@ static double noise_of(const struct grid_point *point)
     return fmax(NOISE_LEAST, sum / (double)count / sqrt((double)count));
 }
 
-/* The mean number of waiting requests by the server's counters; NaN if they do not have it, or may
- * leave out some requests (their state is not "full"). */
+/* The mean number of waiting requests according to the server's counters; NaN if they do not have
+ * it, or might not cover all requests (their state is not "full"). */
 static double waiting_at_cell(const struct cell_row *cell)
 {
     json_auto_t *counters = cell == NULL ? NULL : cell_grid_server_counters(cell);
@@ -84,7 +84,8 @@ static double waiting_of(const struct grid_point *point)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* Whether more requests arrived than were answered: a higher load would then not give more. */
+/* Whether more requests arrived than were answered. If so, a higher load would give no more
+ * tokens/s. */
 static bool is_overloaded(const struct cell_row *cell)
 {
     return cell->measurement.overloaded;
@@ -156,7 +157,7 @@ static enum cell_state state_below(const struct cell_grid *grid, size_t output, 
     return grid_point_state(&below);
 }
 
-/* Sets `lost` and `foreign`, judging the points above `load`, the load of the last sound point. */
+/* Sets `lost` and `foreign`, judging by the points above the load of the last sound point. */
 static void find_unsound_above(const struct cell_grid *grid, size_t output, size_t context,
                                double load, struct saturation *out)
 {
@@ -170,7 +171,7 @@ static void find_unsound_above(const struct cell_grid *grid, size_t output, size
     }
 }
 
-/* Returns doubled_load and sets *at_most to doubled_at_most (struct saturation). */
+/* Returns the doubled_load of struct saturation, and sets *at_most to its doubled_at_most. */
 static double find_doubled(const struct cell_grid *grid, size_t output, size_t context,
                            bool *at_most)
 {
@@ -240,7 +241,7 @@ static void add_interval(const struct saturation *saturation, struct text *out)
                   "load%s",
                   verdict->low, load,
                   saturation->lost      ? " that did not lose requests"
-                  : saturation->foreign ? " without foreign traffic"
+                  : saturation->foreign ? " without traffic from other clients"
                                         : "");
     else if (verdict->low < verdict->high)
         text_addf(out, "saturated between %.4g and %s", verdict->low, load);

@@ -6,8 +6,8 @@
 #include "analysis/report/load_curve.h"
 #include "analysis/report/repetition_stats.h"
 
-/* Of the sound points (grid_point_is_sound) of one output length, the one with the most output
- * tokens per second. */
+/* The sound point (grid_point_is_sound) of one output length that has the most output tokens per
+ * second. */
 struct peak {
     bool found;
     struct grid_point point;
@@ -19,7 +19,7 @@ struct peak peak_find(const struct cell_grid *grid, size_t output);
 struct saturation {
     bool found; /* there are two or more sound points with output tokens */
     /* Saturation was not reached, and loads above the largest sound one failed or lost requests
-     * (`lost`), or were measured while the server also worked for others (`foreign`). */
+     * (`lost`), or were measured while the server also worked for other clients (`foreign`). */
     bool lost, foreign;
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
@@ -29,7 +29,7 @@ struct saturation {
     /* The load of the first sound point whose E2E median is at least twice that of the sound point
      * with the smallest load; 0: none. */
     double doubled_load;
-    /* The next smaller load is pending or inferred: its median may have doubled, too. */
+    /* The next smaller load is pending or inferred: the median may have doubled there already. */
     bool doubled_at_most;
 };
 struct saturation saturation_find(const struct cell_grid *grid, size_t output, size_t context);

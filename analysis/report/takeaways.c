@@ -83,7 +83,7 @@ static void add_saturation(json_t *sentences, const struct cell_grid *grid, size
     text_addf(&text, "At context %lld: ", (long long)s.at.context_tokens);
     saturation_sentence(&s, &text);
     if (s.verdict.reached)
-        text_addf(&text, "; more %s mostly wait longer", s.at.is_rate ? "requests" : "users");
+        text_addf(&text, "; additional %s mostly wait", s.at.is_rate ? "requests" : "users");
     if (s.doubled_load > 0)
         text_addf(&text, "; at %s, the E2E median has at least doubled",
                   cell_grid_load_name(s.doubled_load, s.at.is_rate, load));
@@ -91,8 +91,8 @@ static void add_saturation(json_t *sentences, const struct cell_grid *grid, size
     takeaways_add_take(sentences, &text);
 }
 
-/* Index of the longest context whose point is sound at the load with this index; 0: no context
- * after the first has a sound point there. */
+/* Index of the longest context that has a sound point at the load with the index `load`; 0: no
+ * context after the first has one. */
 static size_t longest_sound(const struct cell_grid *grid, size_t output, size_t load)
 {
     for (size_t context = grid->contexts.count; context-- > 1;) {
@@ -212,7 +212,7 @@ static void add_counts(json_t *sentences, const struct tally *tally)
     if (tally->states[CELL_SKIPPED] > 0)
         text_addf(&text, ", %zu skipped", tally->states[CELL_SKIPPED]);
     if (tally->states[CELL_INFERRED] > 0)
-        text_addf(&text, ", %zu inferred from their neighbours", tally->states[CELL_INFERRED]);
+        text_addf(&text, ", %zu inferred from neighbouring points", tally->states[CELL_INFERRED]);
     if (tally->states[CELL_PENDING] > 0)
         text_addf(&text, ", %zu %s pending", tally->states[CELL_PENDING],
                   is_or_are(tally->states[CELL_PENDING]));
@@ -225,13 +225,12 @@ static void add_trust(json_t *sentences, const struct cell_grid *grid, const str
     struct text text = { 0 };
 
     if (tally->spread_points > 0)
-        text_addf(
-            &text,
-            "Over the repetitions, the widest 95 %% confidence interval of output tokens/s is "
-            "\xc2\xb1%.1f %% of its mean.",
-            tally->widest * 100);
+        text_addf(&text,
+                  "Across repetitions, the widest 95 %% confidence interval of output tokens/s is "
+                  "\xc2\xb1%.1f %% of its mean.",
+                  tally->widest * 100);
     else if (grid->repetitions.count > 1)
-        text_add(&text, "No point has figures of two repetitions, so there is no spread: small "
+        text_add(&text, "No point has figures from two repetitions, so there is no spread: small "
                         "differences between points mean nothing.");
     else
         text_add(&text,

@@ -24,8 +24,8 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-/* Calls the kernel directly: libraries that fake a process's clocks intercept libc's functions, and
- * the faked wall clock is to be compared with the real uptime. */
+/* Calls the kernel directly, because libraries that fake a process's clocks intercept libc's
+ * functions, but a faked wall clock must be compared with the real uptime. */
 int64_t clock_uptime_ms(void)
 {
     struct timespec now = { 0 };
@@ -34,8 +34,9 @@ int64_t clock_uptime_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Converts days since 1970 to a date of the Gregorian calendar (Hinnant, "chrono-compatible
- * low-level date algorithms"): years begin in March, eras of 400 years have 146,097 days. */
+/* Converts days since 1970 to a date in the Gregorian calendar (Hinnant, "chrono-compatible
+ * low-level date algorithms"). Here, years begin in March, and an era of 400 years has 146,097
+ * days. */
 static void split_days(int64_t days, int *year, int *month, int *day)
 {
     int64_t shifted = days + 719468; /* since 0000-03-01; never negative here */

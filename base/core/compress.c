@@ -26,7 +26,8 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
     return true;
 }
 
-/* Our own frames always state how many bytes they restore to: this is checked before restoring. */
+/* Reads how many bytes the frame decompresses to, which our own frames always state, and checks
+ * this before decompression. */
 static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
                               struct error *error)
 {
@@ -37,8 +38,8 @@ static CHECKED bool read_size(const void *data, size_t length, size_t limit, siz
                          length);
     if (size > limit)
         return error_set(error, ERROR_INVALID,
-                         "the %zu bytes restore to %llu, more than the limit of %zu", length, size,
-                         limit);
+                         "the %zu bytes decompress to %llu, more than the limit of %zu", length,
+                         size, limit);
     *out = (size_t)size;
     return true;
 }

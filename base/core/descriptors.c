@@ -7,7 +7,7 @@
 int64_t descriptors_count(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    int64_t count = -3; /* without the folder's own descriptor, . and .. */
+    int64_t count = -3; /* not counted: ".", ".." and the folder's own descriptor */
 
     if (folder == NULL)
         return 0;

@@ -9,8 +9,8 @@
 
 #include "base/core/log.h"
 
-/* OpenSSL's digests only fail if memory or a provider is missing: then the program cannot
- * continue. */
+/* OpenSSL's digests only fail if there is no memory or a provider is missing: then the program
+ * cannot continue. */
 static void check(bool done)
 {
     if (done)

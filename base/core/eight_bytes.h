@@ -12,7 +12,7 @@
 #define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (uint8_t)(value))
 #define HIGH_BITS EACH_BYTE(0x80)
 
-/* Returns eight bytes as a number; the first byte becomes the lowest. */
+/* Returns eight bytes as a number; the first byte is the least significant. */
 static inline uint64_t eight_bytes(const char *bytes)
 {
     uint64_t eight;
@@ -21,8 +21,8 @@ static inline uint64_t eight_bytes(const char *bytes)
     return le64toh(eight);
 }
 
-/* Marks the bytes below `least`, which is at most 0x80. Before the subtraction all high bits are
- * set, so that no byte borrows from the next. */
+/* Marks the bytes below `least`, which must be at most 0x80. All high bits are set before the
+ * subtraction, so that no byte borrows from the next. */
 static inline uint64_t bytes_below(uint64_t eight, uint8_t least)
 {
     return ~(((eight | HIGH_BITS) - EACH_BYTE(least)) | eight) & HIGH_BITS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that were compiled into the program, as cmake/embed_folder.cmake writes them. */
+/* Files that are compiled into the program: cmake/embed_folder.cmake generates arrays of this type.
+ */
 #pragma once
 
 #include <stddef.h>

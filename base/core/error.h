@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why something failed: a kind, which the protocol layer translates, and a sentence for people. */
+/* Why something failed: a kind, which the protocol layer translates, and an error message for
+ * people. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include "base/core/memory.h"
 
-/* Returns false, with errno ENOTDIR, if something else has the name. */
+/* Whether the path is a folder. If it is something else, errno is set to ENOTDIR. */
 static bool is_folder(const char *path)
 {
     struct stat status;

@@ -4,6 +4,6 @@
 
 #include "base/core/error.h"
 
-/* Creates a folder, unless it exists, and its missing parents. What it creates is accessible only
- * to the owner. INVALID if one of them cannot be created. */
+/* If the folder does not exist, creates it and its missing parents. New folders are accessible only
+ * to their owner. INVALID if one of them cannot be created. */
 CHECKED bool folders_make(const char *path, struct error *error);

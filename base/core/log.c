@@ -11,13 +11,13 @@
 
 #include "base/core/clock.h"
 
-/* A write(2) has at most PIPE_BUF bytes, so that lines of several threads never interleave. */
+/* A write(2) has at most PIPE_BUF bytes, so that lines from different threads never interleave. */
 #define LINE_SIZE 2048
 #define LINES_SIZE 4096
 _Static_assert(LINES_SIZE <= PIPE_BUF, "a write(2) of more than PIPE_BUF bytes may be split");
 
-/* Replaces control characters by '?': C0, DEL, and both bytes of C1 in UTF-8 (C2 80 to C2 9F),
- * which terminals also interpret. */
+/* Replaces control characters with '?': C0, DEL, and also C1 (in UTF-8 two bytes, C2 80 to C2 9F),
+ * because terminals interpret them, too. */
 static void replace_controls(char *line)
 {
     unsigned char *c = (unsigned char *)line + text_plain_length(line, strlen(line));
@@ -32,8 +32,8 @@ static void replace_controls(char *line)
     }
 }
 
-/* The length of the longest beginning of the line that has at most `limit` bytes and splits no
- * UTF-8 sequence. */
+/* The length of the longest prefix of the line that has at most `limit` bytes and does not end
+ * within a UTF-8 sequence. */
 static size_t truncated_length(const char *line, size_t limit)
 {
     while (limit > 0 && ((unsigned char)line[limit] & 0xc0) == 0x80)
@@ -47,7 +47,7 @@ static void write_bytes(const char *bytes, size_t length)
         return; /* there is nowhere left to report it */
 }
 
-/* Uses no heap, so that exhausted memory can be logged too. */
+/* Does not use the heap, so that even an out-of-memory error can be logged. */
 __attribute__((format(printf, 2, 0))) static void write_line(const char *level, const char *format,
                                                              va_list args)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line per event on standard error: time, level, message. Callers never pass a secret. Thread
- * safe: lines of several threads do not interleave. */
+/* One line per event on standard error: time, level, message. Callers must never pass a secret.
+ * Thread safe: lines from different threads do not interleave. */
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +12,9 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Collects lines of one thread that are written together, such as those of one iteration of its
- * loop: a write(2) for each line would cost more than the rest of the iteration. Starts zeroed. */
+/* Collects one thread's lines in order to write them together, such as all lines from one iteration
+ * of the thread's loop: a write(2) for each line would cost more than the rest of the iteration.
+ * Initialize it with zeros. */
 struct log_lines {
     struct text text;
     size_t line_start;          /* where the current line begins in `text` */

@@ -18,8 +18,8 @@ ssize_t process_stat_file(const char *path, char *out, size_t size)
     return length;
 }
 
-/* Reads fields 3, 4, 5 and 22 of proc_pid_stat(5). Field 2, the name, may contain any character:
- * the last ")" ends it. */
+/* Reads fields 3, 4, 5 and 22 of proc_pid_stat(5). Field 2, the name, can contain any character; it
+ * ends at the last ")". */
 bool process_stat_read(pid_t pid, struct process_stat *out)
 {
     char path[32], line[1024];

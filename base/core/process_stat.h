@@ -11,17 +11,17 @@
 struct process_stat {
     char state; /* 'R', 'S', ...: proc_pid_stat(5) */
     pid_t parent, group;
-    unsigned long long start; /* in ticks since the machine's boot */
+    unsigned long long start; /* in clock ticks since the machine was booted */
 };
 
 /* Returns false if there is no such process, or /proc hides it. */
 bool process_stat_read(pid_t pid, struct process_stat *out);
-/* Whether the process has ended and only its entry is left, for its parent to collect (a zombie).
- */
+/* Whether the process has ended, and only its entry is left until its parent collects it (a
+ * zombie). */
 bool process_stat_has_ended(const struct process_stat *stat);
-/* Reads the kernel's id of the machine's boot; "" if there is none. A process is identified by its
- * number, its start and this id. */
+/* Reads the kernel's boot id, which is new after each boot; "" if there is none. A process is
+ * identified by its pid, its start and the boot id. */
 void process_stat_boot(char out[PROCESS_STAT_BOOT_SIZE]);
-/* Reads as much of a file in /proc as fits, with a NUL after it. Returns the length; -1 if the file
+/* Reads as much of a file in /proc as fits, and adds a NUL. Returns the length; -1 if the file
  * cannot be read. */
 ssize_t process_stat_file(const char *path, char *out, size_t size);

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fills `out` with bytes from the kernel; ends the process if there are none. */
+/* Fills `out` with random bytes from the kernel; aborts the process if there are none. */
 void random_bytes(void *out, size_t length);
 
 #define ID_SIZE 40
-/* Writes prefix + "_" + 26 lower-case base32 characters of 128 random bits, e.g. "swp_5k2...".
- * `prefix` has 3 letters. */
+/* Writes `prefix`, "_" and 26 lower-case base32 characters that encode 128 random bits, such as
+ * "swp_5k2...". `prefix` has 3 letters. */
 void random_id(const char *prefix, char out[ID_SIZE]);
 
 /* xoshiro256** seeded by splitmix64 (Blackman and Vigna, public domain). The same seed gives the

@@ -13,8 +13,8 @@
 struct user {
     struct user *next;
     char name[RATE_LIMIT_NAME_SIZE];
-    int64_t in_use; /* places */
-    double spent;   /* permits, as of counted_ns; they come back as time passes */
+    int64_t in_use; /* places that the user occupies */
+    double spent;   /* permits, as of counted_ns; they come back over time */
     int64_t counted_ns;
 };
 
@@ -58,7 +58,8 @@ static struct user **chain_of(struct rate_limit *rate_limit, const char *name)
     return &rate_limit->chains[hash % CHAINS];
 }
 
-/* Returns the link that points to the name's entry; it is NULL if the name is new. */
+/* Returns the address of the pointer to the name's entry; the pointer is NULL if the name is new.
+ */
 static struct user **find(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at = chain_of(rate_limit, name);
@@ -106,7 +107,7 @@ bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
     return has_room;
 }
 
-/* Also removes a user that occupies no place any more and has no spent permits. */
+/* Also removes the user's entry if the user no longer occupies a place and has no spent permits. */
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;
@@ -134,8 +135,8 @@ static void refill(const struct rate_limit *rate_limit, struct user *user, int64
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-/* Removes the entries of a chain that use nothing and have all their permits: a new entry would be
- * identical. */
+/* Removes from a chain the users that occupy no place and have spent no permits: a new entry would
+ * be identical. */
 static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
 {
     while (*at != NULL) {
@@ -151,7 +152,7 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* There may be any number of names, such as addresses of clients, so idle ones are removed before
+/* There can be any number of names, such as client addresses, so idle ones are removed before a new
  * one is added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {

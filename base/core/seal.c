@@ -8,7 +8,7 @@
 #include "base/core/log.h"
 
 #define NONCE_BYTES 12
-#define STEP_BYTES ((size_t)1 << 30) /* OpenSSL counts with int */
+#define STEP_BYTES ((size_t)1 << 30) /* OpenSSL takes lengths as int */
 
 static void write_nonce(uint64_t number, uint8_t out[NONCE_BYTES])
 {
@@ -16,8 +16,8 @@ static void write_nonce(uint64_t number, uint8_t out[NONCE_BYTES])
         out[i] = (uint8_t)(i < 4 ? 0 : number >> (8 * (NONCE_BYTES - 1 - i)));
 }
 
-/* OpenSSL's cipher only fails if memory or a provider is missing: then the program cannot
- * continue. */
+/* OpenSSL's cipher only fails if there is no memory or a provider is missing: then the program
+ * cannot continue. */
 static void check(bool done)
 {
     if (done)

@@ -39,7 +39,7 @@ void text_add_char(struct text *text, char c)
 
 void text_add_integer(struct text *text, int64_t value)
 {
-    char digits[20]; /* the length of INT64_MIN with its sign */
+    char digits[20]; /* the length of INT64_MIN, including its sign */
     size_t at = sizeof digits;
     uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
@@ -53,7 +53,7 @@ void text_add_integer(struct text *text, int64_t value)
 
 #define PROBABLE_LENGTH 48
 
-/* The first of the two attempts usually has enough room. */
+/* Usually, there is enough room for the first of the two attempts. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;
@@ -103,7 +103,7 @@ void text_finish(struct text *text)
     *text = (struct text){ 0 };
 }
 
-/* The bounds of the second byte are those of the Unicode standard's table 3-7: no overlong forms,
+/* The bounds of the second byte are those in table 3-7 of the Unicode standard: no overlong forms,
  * no surrogates, nothing above U+10FFFF. */
 size_t text_utf8_sequence(const char *bytes, size_t length)
 {
@@ -214,7 +214,7 @@ bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out
         int digit = *digits - '0';
 
         if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value)
-            || __builtin_sub_overflow(value, digit, &value)) /* counts down: INT64_MIN fits */
+            || __builtin_sub_overflow(value, digit, &value)) /* negative, so that INT64_MIN fits */
             return false;
     }
     if (!negative && __builtin_sub_overflow(0, value, &value))
@@ -253,9 +253,9 @@ bool text_equal_constant_time(const char *a, const char *b)
 }
 
 /* Whether a sequence is a control character (C0 other than \n and \t; DEL; or C1, U+0080 to U+009F)
- * or a separator of lines or paragraphs (U+2028, U+2029). Separators count as control
- * characters because callers that quote a text put a mark at the start of each line, and recognize
- * only \n as the end of a line. */
+ * or a line or paragraph separator (U+2028, U+2029). Separators count as control characters because
+ * callers that quote a text put a mark at the start of each line, but recognize only \n as the end
+ * of a line. */
 static bool is_control(const char *sequence)
 {
     unsigned char first = (unsigned char)sequence[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing string, and checks and conversions of strings. */
+/* A growable string, and checks and conversions of strings. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 
 struct text {
-    char *data; /* NULL until memory is reserved; NUL-terminated once anything was added */
+    char *data; /* NULL until memory is reserved; ends with a NUL once anything was added */
     size_t length;
     size_t capacity;
 };
 
 #define TEXT_AUTO __attribute__((cleanup(text_finish))) struct text
 
-void text_reserve(struct text *text, size_t more); /* room for this many more bytes */
+void text_reserve(struct text *text, size_t more); /* makes room for `more` bytes */
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 /* Inline, so that the compiler computes the length of a literal. */
 static inline void text_add(struct text *text, const char *string)
@@ -30,17 +30,18 @@ const char *text_string(const struct text *text); /* never NULL */
 char *text_take(struct text *text); /* returns the string, which the caller frees; empties `text` */
 void text_finish(struct text *text);
 
-#define UTF8_LONGEST 4 /* bytes of a character */
+#define UTF8_LONGEST 4 /* maximum number of bytes in a character */
 /* The number of bytes in the UTF-8 sequence that `bytes` starts with; 0 if it is not
  * well-formed. */
 size_t text_utf8_sequence(const char *bytes, size_t length);
-/* The number of bytes in the character that `bytes` starts with if it is invisible, else 0.
- * Invisible are the characters with Unicode's property Default_Ignorable_Code_Point (they change
- * the direction of text, join characters, select a variant, ...) and interlinear annotations. */
+/* If the character that `bytes` starts with is invisible, returns the number of its bytes;
+ * otherwise 0. Invisible characters are those with Unicode's property Default_Ignorable_Code_Point
+ * (they change the direction of text, join characters, select a variant, ...) and interlinear
+ * annotations. */
 size_t text_invisible_sequence(const char *bytes, size_t length);
 /* Whether the bytes are well-formed UTF-8, without overlong forms or surrogates. */
 bool text_is_utf8(const char *bytes, size_t length);
-/* Appends bytes of unknown origin: NUL and what is not UTF-8 become U+FFFD. */
+/* Appends untrusted bytes: NUL and invalid UTF-8 become U+FFFD. */
 void text_add_utf8(struct text *text, const char *bytes, size_t length);
 /* Copies at most size-1 bytes and a NUL, never splitting a UTF-8 sequence; returns the number of
  * bytes copied, without the NUL. */
@@ -51,7 +52,7 @@ bool text_to_integer(const char *string, int64_t low, int64_t high, int64_t *out
 /* Whether the string is a valid name: [A-Za-z0-9][A-Za-z0-9._-]{0,62}. */
 bool text_is_name(const char *string);
 bool text_equal_constant_time(const char *a, const char *b);
-/* The number of printable ASCII bytes at the front. */
+/* The number of bytes before the first one that is not printable ASCII. */
 size_t text_plain_length(const char *bytes, size_t length);
 /* Appends at most `limit` bytes of a text in a form that is safe to show: control characters
  * (except \n and \t), separators of lines and paragraphs, and invalid UTF-8 become U+FFFD;

@@ -6,10 +6,11 @@
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
 #define JUMP_MS DAY_MS   /* larger jumps are not trusted */
-#define STEADY_MS DAY_MS /* how long the clock must run on steadily to be trusted again */
-#define ANCHOR_MS DAY_MS /* small jumps within this time add up */
-/* While the clock runs on to be trusted again, a larger jump restarts the waiting; between two
- * processes, only one larger than JUMP_MS does. */
+#define STEADY_MS DAY_MS /* how long the clock must run steadily to be trusted again */
+#define ANCHOR_MS DAY_MS /* smaller jumps within this time are added up */
+/* An untrusted clock must run steadily for STEADY_MS. A jump larger than RIVAL_MS restarts this
+ * wait; but if the clock jumped while the program was not running, only a jump larger than JUMP_MS
+ * does. */
 #define RIVAL_MS HOUR_MS
 
 static bool is_near(int64_t a, int64_t b, int64_t limit_ms)
@@ -27,8 +28,8 @@ void timeline_accept(struct timeline *timeline, int64_t wall_ms, int64_t uptime_
     *timeline = (struct timeline){ .believed_ms = wall_ms, .believed_at_ms = uptime_ms };
 }
 
-/* It is not known how long the process or the machine was down: a jump of up to a day may be that
- * time. */
+/* It is not known how long the process or the machine was down, so a difference of up to a day does
+ * not count as a jump. */
 void timeline_begin(struct timeline *timeline, const struct timeline_memory *memory,
                     int64_t wall_ms, int64_t uptime_ms)
 {
@@ -47,8 +48,8 @@ static int64_t rival_ran(const struct timeline *timeline, int64_t uptime_ms)
     return timeline->rival_ran_ms + uptime_ms - timeline->rival_at_ms;
 }
 
-/* Called when the clock has jumped: remembers the new time, unless the clock has only run on since
- * a jump that is already remembered. */
+/* Called while the clock shows an unexpected time. Remembers this time, unless the clock has merely
+ * run steadily since a jump that is already remembered. */
 static void follow_rival(struct timeline *timeline, int64_t wall_ms, int64_t uptime_ms)
 {
     int64_t ran_to_ms = timeline->rival_ms + uptime_ms - timeline->rival_at_ms;

@@ -19,15 +19,15 @@ struct worker {
     pthread_t thread;
     pthread_cond_t woken;
     struct worker *next; /* the next idle worker */
-    struct work work;    /* what it was given while it was idle; run NULL: nothing */
+    struct work work;    /* what it was given while idle; nothing if `run` is NULL */
 };
 
-/* Work goes to the thread that became idle last, so that few threads serve a low load: each thread
- * that runs keeps a stack and a malloc cache resident. */
+/* Work goes to the thread that became idle last, so that only a few threads run while the load is
+ * low: each thread that runs keeps a stack and a malloc cache resident. */
 struct workers {
     pthread_mutex_t lock;
     bool closing;
-    struct work *queue; /* a ring */
+    struct work *queue; /* a ring buffer */
     size_t limit, first, queued;
     struct worker *threads, *idle;
     unsigned started;
@@ -45,7 +45,7 @@ static struct work dequeue(struct workers *workers)
     return work;
 }
 
-/* Waits until the worker is given work, or the pool closes. The lock must be held. */
+/* Waits until the worker is given work, or the pool is closing. The lock must be held. */
 static struct work wait_idle(struct worker *worker)
 {
     struct workers *workers = worker->workers;
@@ -60,7 +60,7 @@ static struct work wait_idle(struct worker *worker)
     return work;
 }
 
-/* Waits for work. Returns false if none is left and the pool closes. */
+/* Waits for work. Returns false if none is left and the pool is closing. */
 static bool next_work(struct worker *worker, struct work *out)
 {
     struct workers *workers = worker->workers;
@@ -141,7 +141,7 @@ bool workers_submit(struct workers *workers, void (*run)(void *context), void *c
     pthread_mutex_unlock(&workers->lock);
     return accepted
            || error_set(error, ERROR_BUSY,
-                        "busy: the queue \"%s\" is full (calls waiting: %zu), try again later",
+                        "busy: the queue \"%s\" is full (calls waiting: %zu); try again later",
                         workers->name, workers->limit);
 }
 

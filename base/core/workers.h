@@ -8,13 +8,13 @@
 
 struct workers;
 
-/* `name`, of at most 11 characters, is shown in /proc. `niceness` is 0, or up to 19 for work that
- * is less urgent than that of other threads. Free with workers_destroy. */
+/* `name` has at most 11 characters, and is shown in /proc. `niceness` is 0, or up to 19 for work
+ * that is less urgent than that of other threads. Free with workers_destroy. */
 CHECKED bool workers_create(const char *name, unsigned threads, size_t queue_limit, int niceness,
                             struct workers **out, struct error *error);
-/* Runs run(context) on one of the threads. BUSY if the queue is full; run is then not called. */
+/* Calls run(context) on one of the threads. BUSY if the queue is full; `run` is then not called. */
 CHECKED bool workers_submit(struct workers *workers, void (*run)(void *context), void *context,
                             struct error *error);
 size_t workers_queued(struct workers *workers); /* how many calls wait in the queue */
-/* Runs what is queued, then joins the threads; does nothing for NULL. */
+/* Runs the queued calls, then joins the threads; does nothing for NULL. */
 void workers_destroy(struct workers *workers);

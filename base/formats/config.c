@@ -52,7 +52,7 @@ static bool read_boolean(const char *text, int64_t *out)
     return false;
 }
 
-/* Reads seconds, or a number with s, m, h or d. */
+/* Reads a number of seconds, or a number with the unit s, m, h or d. */
 static bool read_duration(const char *text, int64_t low, int64_t high, int64_t *out)
 {
     static const char units[] = "smhd";
@@ -96,15 +96,15 @@ static bool has_password(const char *url)
     return authority[length] == '@' && user < length;
 }
 
-/* Whether a password was given as a flag, which everybody who lists the machine's processes can
- * read. */
+/* Whether a password was given in a flag, where everybody who lists the machine's processes can
+ * read it. */
 static bool is_exposed(const struct setting *setting, const struct choice *choice)
 {
     return setting->type == SETTING_PRIVATE && !choice->from_environment
            && has_password(choice->text);
 }
 
-/* Whether the value is valid; parses it. */
+/* Parses the value. Returns whether it is valid. */
 static bool is_readable(const struct setting *setting, struct choice *choice)
 {
     switch (setting->type) {
@@ -122,7 +122,7 @@ static bool is_readable(const struct setting *setting, struct choice *choice)
     return false;
 }
 
-/* Appends which values a setting accepts. */
+/* Describes the values that a setting accepts. */
 static void describe_allowed(const struct setting *setting, struct text *out)
 {
     switch (setting->type) {
@@ -144,7 +144,7 @@ static void describe_allowed(const struct setting *setting, struct text *out)
         text_addf(out, "at most %d bytes of UTF-8 text", CONFIG_TEXT_SIZE - 1);
         return;
     }
-    text_add(out, "of a type that the table of settings does not state");
+    text_add(out, "of the setting's type, which the table of settings does not state");
 }
 
 static CHECKED bool refuse_exposed(const struct setting *setting, struct error *error)
@@ -181,8 +181,8 @@ static CHECKED bool refuse(const struct setting *setting, const struct choice *c
                      text_string(&shown), allowed.data);
 }
 
-/* Finds the setting of "--name" or "--name=value"; returns `count` if there is none. *value is what
- * follows '=', or NULL. */
+/* Finds the setting for "--name" or "--name=value"; returns `count` if there is none. *value is the
+ * text after '=', or NULL. */
 static size_t find_flag(const struct setting *table, size_t count, const char *argument,
                         const char **value)
 {
@@ -278,7 +278,7 @@ bool config_read(const struct setting *table, size_t count, int argc, char *cons
     return true;
 }
 
-/* Adds one setting's value as JSON. */
+/* Appends one setting's value as JSON. */
 static void add_value(const struct setting *setting, const void *field, struct text *out)
 {
     int64_t number;
@@ -302,7 +302,7 @@ static void add_value(const struct setting *setting, const void *field, struct t
     }
 }
 
-/* Adds a setting's default, in the same form as add_value. */
+/* Appends a setting's default, in the same form as add_value. */
 static void add_default(const struct setting *setting, struct text *out)
 {
     struct choice choice = { .text = setting->initial };
@@ -352,7 +352,7 @@ static void add_spaces(struct text *out, size_t count)
     text_addf(out, "%*s", (int)count, "");
 }
 
-/* Appends words, breaking and indenting before the line would exceed HELP_WIDTH. */
+/* Appends words. Where a line would exceed HELP_WIDTH, begins a new line with an indent. */
 static void add_wrapped(struct text *out, const char *words)
 {
     size_t column = HELP_INDENT;

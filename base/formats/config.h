@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings: one table has their names, types, defaults and help; parsing, checking, --help and the
- * table in docs/operations.md are all derived from it. The setting `data` is the flag `--data` or
- * the environment variable `OPSBRAIN_DATA`; a flag takes precedence. An empty variable counts as
- * not set. */
+/* Settings. A single table has their names, types, defaults and help texts; parsing, checking,
+ * --help and the table in docs/operations.md are all derived from it. The setting `data` is set
+ * with the flag `--data` or the environment variable `OPSBRAIN_DATA`; the flag takes precedence. An
+ * empty variable counts as not set. */
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include "base/core/error.h"
 #include "base/core/text.h"
 
-/* PRIVATE is a text that may contain a password: it is never shown, and a flag with a password is
- * refused, because every user of the machine can read flags. */
+/* PRIVATE is a text that can contain a password. It is never shown, and a flag with a password is
+ * refused, because every user of the machine can read the flags of a process. */
 enum setting_type {
     SETTING_TEXT = 1,
     SETTING_INTEGER,
@@ -26,7 +26,7 @@ struct setting {
     enum setting_type type;
     const char *initial; /* the default, as text */
     int64_t low, high;   /* for INTEGER and DURATION_S, inclusive */
-    size_t offset;       /* into the settings struct: char[CONFIG_TEXT_SIZE], int64_t or bool */
+    size_t offset;       /* of a char[CONFIG_TEXT_SIZE], int64_t or bool in the settings struct */
     const char *help;
 };
 

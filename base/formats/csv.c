@@ -30,8 +30,8 @@ void csv_init(struct csv *csv, const char *bytes, size_t length)
     csv->separator = find_separator(csv->at, csv->end);
 }
 
-/* The length of the line break at the current byte, "\n" or "\r\n"; 0 if there is none. "\r" alone
- * ends a line only in a file without any "\n". */
+/* The length of the line break ("\n" or "\r\n") at the current byte; 0 if there is none. "\r" alone
+ * is a line break only in a file without any "\n". */
 static size_t line_break(const struct csv *csv)
 {
     if (csv->at < csv->end && *csv->at == '\n')
@@ -60,12 +60,12 @@ static CHECKED bool read_quoted(struct csv *csv, struct csv_field *field, struct
         csv->at++;
     }
     if (csv->at == csv->end)
-        return error_set(error, ERROR_INVALID, "line %lld: a quoted field does not end",
+        return error_set(error, ERROR_INVALID, "line %lld: a quoted field has no closing quote",
                          (long long)csv->line);
     field->length = (size_t)(csv->at++ - field->text);
     if (!at_end_of_field(csv))
         return error_set(error, ERROR_INVALID,
-                         "line %lld: there is text after the quote that ends a field",
+                         "line %lld: there is text after the closing quote of a field",
                          (long long)csv->line);
     return true;
 }

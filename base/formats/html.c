@@ -59,7 +59,7 @@ static void add_escaped(struct text *out, const char *string, size_t length)
     }
 }
 
-/* Appends a text of unknown origin, printable and escaped. */
+/* Appends untrusted text: makes it printable, and escapes it. */
 static void add_data(struct text *out, const char *string)
 {
     size_t length = strlen(string);
@@ -118,7 +118,7 @@ static void add_attribute(struct html *html, const struct html_attribute *attrib
                                                   "action", "formaction", NULL };
 
     if (is_code(attribute->name))
-        abort(); /* a bug in the program: names are constants */
+        abort(); /* a bug in the program: attribute names are constants */
     if (attribute->value == NULL
         || (is_among(attribute->name, url_attributes) && !html_is_safe_url(attribute->value)))
         return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes HTML. Whatever is given as text or as the value of an attribute is data: it is escaped,
- * control characters (except \n and \t) and invalid UTF-8 become U+FFFD, invisible characters are
- * dropped. Markup comes only from the elements that are opened, and from html_add_trusted_markup().
+/* Writes HTML. Text and the values of attributes are treated as data: they are escaped, control
+ * characters (except \n and \t) and invalid UTF-8 become U+FFFD, and invisible characters are
+ * dropped. The only markup is that of the elements written with the functions below, and what is
+ * passed to html_add_trusted_markup().
  *
  *     html_open(&html, "p", { "class", "note" });
  *     html_element(&html, "a", name, { "href", url });
@@ -19,14 +20,15 @@
 
 struct html {
     struct text *out;
-    const char *open[HTML_DEPTH_MAX]; /* the open elements, the outermost first */
+    const char *open[HTML_DEPTH_MAX]; /* the open elements, outermost first */
     size_t depth;
 };
 
 /* An attribute whose value is NULL is omitted; one whose value is "" is written without a value.
  * `href`, `src`, `srcset` (one URL), `action` and `formaction` are omitted if their value is not a
- * safe URL (html_is_safe_url). Names of elements and attributes are constants of the program,
- * which aborts if an attribute is code: `style`, `srcdoc`, or a name that begins with "on". */
+ * safe URL (html_is_safe_url). The names of elements and attributes must be constants in the
+ * program. The program aborts on attributes whose value browsers treat as code: `style`, `srcdoc`,
+ * and every name that begins with "on". */
 struct html_attribute {
     const char *name, *value;
 };
@@ -34,8 +36,8 @@ struct html_attribute {
 #define HTML_ATTRIBUTES(...) ((const struct html_attribute[]){ __VA_ARGS__ __VA_OPT__(, ){ 0 } })
 
 /* Begins to append HTML to `out`, which is borrowed. html_finish() closes elements that are still
- * open. Leaving one open is a bug, and so is html_close() of an element other than the innermost: a
- * build with assertions aborts. */
+ * open. Leaving an element open is a bug, and so is closing one that is not the innermost: in
+ * either case, a build with assertions aborts. */
 struct html html_begin(struct text *out);
 void html_finish(struct html *html);
 
@@ -46,7 +48,7 @@ void html_open_with(struct html *html, const char *element,
                     const struct html_attribute *attributes);
 void html_close(struct html *html, const char *element);
 
-/* Writes an element that contains only the text. */
+/* Writes an element that contains only the text `string`. */
 #define html_element(html, element, string, ...)                                                   \
     html_element_with(html, element, string, HTML_ATTRIBUTES(__VA_ARGS__))
 void html_element_with(struct html *html, const char *element, const char *string,
@@ -54,18 +56,18 @@ void html_element_with(struct html *html, const char *element, const char *strin
 
 void html_text(struct html *html, const char *string);
 void html_textf(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Writes a name from outside as <bdi>: it may run from right to left, and must not reorder the text
- * around it. */
+/* Writes a name that comes from outside the program. The name is put into <bdi>, so that a
+ * right-to-left name cannot reorder the text around it. */
 void html_name(struct html *html, const char *name);
-/* Writes a JSON document as <script type="application/json" id="...">, which browsers do not run;
- * null in its place if it is not UTF-8. */
+/* Writes a JSON document as <script type="application/json" id="...">, which browsers do not run.
+ * Writes null instead if the document is not UTF-8. */
 void html_json(struct html *html, const char *id, const char *json);
 
-/* Adds markup unchanged: a chart's SVG, a style sheet or a script of this program. It may contain
- * nothing from outside that its writer did not escape. */
+/* Adds markup unchanged: a chart's SVG, or a style sheet or script that belongs to this program.
+ * Anything in it that comes from outside the program must already be escaped. */
 void html_add_trusted_markup(struct html *html, const char *markup, size_t length);
 
-/* Whether an attribute may have this URL. It must be http, https, or relative (without a scheme,
- * and not "//host", which is another server), and consist of printable ASCII without spaces and
- * backslashes. */
+/* Whether this URL is allowed in an attribute. It must be http, https, or relative (without a
+ * scheme, and not "//host", which means another server), and consist of printable ASCII without
+ * spaces or backslashes. */
 bool html_is_safe_url(const char *url);

@@ -12,7 +12,7 @@ struct cursor {
     const char *at, *end;
 };
 
-/* The family that the last "# TYPE" line named. */
+/* The metric family that the latest "# TYPE" line named. */
 struct family {
     const char *name;
     size_t length;
@@ -68,7 +68,7 @@ static void read_word(struct cursor *cursor, const char **word, size_t *length)
     *length = (size_t)(cursor->at - *word);
 }
 
-/* Reads a text in quotes; *value is what they contain, still escaped. */
+/* Reads a quoted string; *value is the part between the quotes, still escaped. */
 static bool read_quoted(struct cursor *cursor, const char **value, size_t *length)
 {
     if (!skip_char(cursor, '"'))
@@ -85,7 +85,7 @@ struct label {
     size_t name_length, value_length;
 };
 
-/* Reads name="value" and the comma after it, which may also follow the last label. */
+/* Reads name="value" and the comma after it. After the last label, the comma is optional. */
 static bool read_label(struct cursor *cursor, struct label *out)
 {
     skip_blanks(cursor);
@@ -134,7 +134,8 @@ static bool read_special(const char *word, double *out)
     return true;
 }
 
-/* Reads a decimal number, NaN or infinity: strtod would also accept hexadecimal and nan(...). */
+/* Reads a decimal number, NaN or infinity. (strtod alone would also accept hexadecimal numbers and
+ * "nan(...)".) */
 static bool read_number(struct cursor *cursor, double *out)
 {
     char digits[64], *end;
@@ -154,7 +155,7 @@ static bool read_number(struct cursor *cursor, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
-/* Skips what may follow the value: a timestamp, and OpenMetrics' exemplar ("# {...}"). */
+/* Skips what can follow the value: a timestamp, and an OpenMetrics exemplar ("# {...}"). */
 static bool skip_after_value(struct cursor *cursor)
 {
     double timestamp;
@@ -166,7 +167,8 @@ static bool skip_after_value(struct cursor *cursor)
     return cursor->at == cursor->end || *cursor->at == '#';
 }
 
-/* Whether the sample has the family's name, or the name with one of the suffixes of its type. */
+/* Whether the sample's name is the family's name, alone or with a suffix that the family's type
+ * allows, such as "_total" for a counter. */
 static bool belongs_to(const struct promtext_sample *sample, const struct family *family)
 {
     static const struct {
@@ -224,7 +226,7 @@ static void read_comment(struct cursor *cursor, struct family *family)
             family->type = type;
 }
 
-/* Returns the next line, without leading blanks and the line break, and moves `text` after it. */
+/* Returns the next line, without its indentation and line break, and moves `text` past it. */
 static struct cursor next_line(struct cursor *text)
 {
     const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
@@ -317,7 +319,8 @@ void promtext_family(struct text *out, const char *name, enum promtext_type type
     text_addf(out, "\n# TYPE %s %s\n", name, type_names[type]);
 }
 
-/* Writes up to 15 digits, or 17 if the number would otherwise read back differently. */
+/* Writes the number with up to 15 digits, or with 17 if it would otherwise read back
+ * differently. */
 static void add_number(struct text *out, double value)
 {
     char digits[32];

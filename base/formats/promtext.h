@@ -23,7 +23,7 @@ struct promtext_sample {
     const char *labels; /* between the braces, as written: a="b",c="d" */
     size_t labels_length;
     double value; /* may be NaN, +Inf, -Inf */
-    /* From the latest "# TYPE" line if that names the sample's family; else UNTYPED. */
+    /* From the latest "# TYPE" line if that line names the sample's family; else UNTYPED. */
     enum promtext_type type;
 };
 
@@ -33,10 +33,10 @@ bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);
 /* Copies the value of one label, unescaped, to `out`. Returns false if there is no such label, or
- * its value as written is too long for `out`. */
+ * if its value, while still escaped, is too long for `out`. */
 bool promtext_label(const struct promtext_sample *sample, const char *name, char *out, size_t size);
 
 /* Appends the HELP and TYPE lines of a family. */
 void promtext_family(struct text *out, const char *name, enum promtext_type type, const char *help);
-/* Appends a sample. `labels` are as written between the braces, or NULL. */
+/* Appends a sample. `labels` is what to write between the braces; NULL for none. */
 void promtext_value(struct text *out, const char *name, const char *labels, double value);

@@ -24,7 +24,7 @@ struct table *table_create(void)
     return memory_zeroed(1, sizeof(struct table));
 }
 
-/* The number of characters: nearly all need one column of a terminal. */
+/* The number of characters, nearly all of which are one column wide in a terminal. */
 static size_t width_of(const char *string)
 {
     size_t width = 0;
@@ -34,8 +34,8 @@ static size_t width_of(const char *string)
     return width;
 }
 
-/* Escapes '|', which would end a cell, and replaces control characters, which may end a row, by
- * spaces. */
+/* Escapes '|', which would end a cell. Replaces control characters with spaces, because a line
+ * break would end the row. */
 static char *escape(const char *string)
 {
     struct text text = { 0 };
@@ -60,7 +60,7 @@ void table_column(struct table *table, const char *heading, bool right)
     column->heading = escape(heading);
     column->right = right;
     column->width = width_of(column->heading);
-    if (column->width < 3) /* some Markdown parsers require three characters in a rule */
+    if (column->width < 3) /* some Markdown parsers require three characters below a heading */
         column->width = 3;
 }
 

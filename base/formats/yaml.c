@@ -14,7 +14,7 @@
 
 struct line {
     size_t number, indent;
-    char *text; /* without indentation and trailing blanks; not empty */
+    char *text; /* without indentation and trailing whitespace; not empty */
 };
 
 struct yaml {
@@ -65,8 +65,8 @@ static json_t *make_plain(const char *bytes, size_t length)
     return json_stringn(bytes, length);
 }
 
-/* Reads the quoted text at *at, and moves *at after it. In double quotes, escapes are those of
- * JSON; in single quotes, '' stands for one quote. */
+/* Reads the quoted string at *at, and moves *at past it. A string in double quotes can have JSON's
+ * escapes; in single quotes, '' stands for one quote. */
 static json_t *read_quoted(struct yaml *yaml, const char **at)
 {
     const char *start = *at, *end = start + 1;
@@ -82,16 +82,16 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
             text_add_char(&text, *end);
     }
     if (*end == '\0')
-        return refuse(yaml, "a quoted text does not end on its line");
+        return refuse(yaml, "a quoted string must end on the line on which it begins");
     *at = end + 1;
     if (*start == '\'')
         return json_stringn(text_string(&text), text.length);
     out = json_loadb(start, (size_t)(end + 1 - start), JSON_DECODE_ANY, NULL);
-    return out != NULL ? out : refuse(yaml, "a text in double quotes must be a valid JSON string");
+    return out != NULL ? out : refuse(yaml, "a string in double quotes must be valid JSON");
 }
 
-/* The length of a plain text: up to a comment and, in a flow collection, to one of `stops` or the
- * ':' after a key. */
+/* The length of an unquoted string. It ends at a comment; in a flow collection ({...} or [...])
+ * also at one of `stops`, or at the ':' after a key. */
 static size_t plain_length(const char *text, const char *stops)
 {
     size_t length = 0;
@@ -112,7 +112,7 @@ static void skip_blanks(const char **at)
 
 static json_t *refuse_open_collection(struct yaml *yaml)
 {
-    return refuse(yaml, "a {...} or [...] does not end on its line");
+    return refuse(yaml, "a {...} or [...] must end on the line on which it begins");
 }
 
 static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
@@ -124,7 +124,8 @@ static json_t *read_flow_scalar(struct yaml *yaml, const char **at)
     if (**at == '\0')
         return refuse_open_collection(yaml);
     if (strchr("&*!|>%@`", **at) != NULL)
-        return refuse(yaml, "only plain and quoted texts are supported here");
+        return refuse(
+            yaml, "a key or value in {...} or [...] cannot begin with &, *, !, |, >, %, @ or `");
     length = plain_length(*at, ",[]{}");
     *at += length;
     return make_plain(*at - length, length);
@@ -140,7 +141,7 @@ static bool read_flow_member(struct yaml *yaml, const char **at, json_t *object)
         return false;
     skip_blanks(at);
     if (**at != ':' || !json_is_string(key))
-        return refuse(yaml, "a member needs \"key: value\"") != NULL;
+        return refuse(yaml, "each member of a {...} must be \"key: value\"") != NULL;
     ++*at;
     skip_blanks(at);
     value = read_flow(yaml, at);
@@ -203,7 +204,8 @@ static bool is_deeper(const struct yaml *yaml, size_t indent)
     return yaml->at < yaml->count && yaml->lines[yaml->at].indent > indent;
 }
 
-/* Reads a block text: all lines that are indented deeper than `indent`, joined by `between`. */
+/* Reads a block scalar ("|" or ">"): all lines that are indented deeper than `indent`, joined by
+ * `between`. */
 static json_t *read_lines(struct yaml *yaml, size_t indent, char between)
 {
     TEXT_AUTO text = { 0 };
@@ -216,8 +218,8 @@ static json_t *read_lines(struct yaml *yaml, size_t indent, char between)
     return json_stringn(text_string(&text), text.length);
 }
 
-/* Reads a plain text of several lines: `first`, and all following lines that are indented deeper
- * than `indent`, without their comments. */
+/* Reads an unquoted string of several lines: `first`, and all following lines that are indented
+ * deeper than `indent`, without their comments. */
 static json_t *read_plain_lines(struct yaml *yaml, size_t indent, const char *first)
 {
     TEXT_AUTO text = { 0 };
@@ -234,16 +236,17 @@ static json_t *read_plain_lines(struct yaml *yaml, size_t indent, const char *fi
     return make_plain(text_string(&text), text.length);
 }
 
-/* Reads the value that follows "key:" or "- " on a line of a block with this indentation. Moves to
- * the line after the value. */
+/* Reads the value that begins on the same line as its "key:" or "- ", in a block that is indented
+ * by `indent`. Moves to the line after the value. */
 static json_t *read_inline(struct yaml *yaml, size_t indent, const char *text)
 {
     const char *at = text;
     json_t *out;
 
     if (strchr("&*!%@`", *text) != NULL)
-        return refuse(yaml, "anchors, aliases, tags, and plain texts that begin with %, @ or ` are "
-                            "not supported");
+        return refuse(yaml,
+                      "anchors, aliases, tags, and unquoted strings that begin with %, @ or ` are "
+                      "not supported");
     if (*text == '|' || *text == '>') {
         yaml->at++;
         return read_lines(yaml, indent, *text == '|' ? '\n' : ' ');
@@ -283,8 +286,8 @@ static size_t key_length(const char *text)
     return text[length] == ':' && strchr("?&*!{[|>", *text) == NULL ? length : 0;
 }
 
-/* Reads the value after "key:" or "-". A list may begin at the indentation of its key (`of_key`).
- */
+/* Reads the value after "key:" (`of_key`) or "-". Under a key, a list need not be indented deeper
+ * than the key. */
 static json_t *read_value(struct yaml *yaml, size_t indent, const char *text, bool of_key)
 {
     text += strspn(text, " ");
@@ -398,8 +401,9 @@ static bool read_document(struct yaml *yaml, json_t **out)
     value = read_node(yaml, yaml->lines[0].indent);
     if (value != NULL && yaml->at < yaml->count) {
         json_decref(value);
-        value =
-            refuse(yaml, "it belongs to no mapping or list above: check its indentation and \"-\"");
+        value = refuse(yaml,
+                       "it does not belong to any mapping or list above it: check its indentation, "
+                       "and whether it needs a \"-\"");
     }
     if (value == NULL)
         return false;

@@ -8,7 +8,8 @@
 
 #define SHOWN_BYTES 200
 
-/* jansson itself allows 2,048 levels. Brackets inside strings are not counted. */
+/* Refuses more than JSON_DEPTH_LIMIT levels, because jansson itself allows 2,048. Brackets inside
+ * strings are not counted. */
 static CHECKED bool check_depth(const char *bytes, size_t length, struct error *error)
 {
     bool in_string = false;
@@ -33,7 +34,7 @@ static CHECKED bool check_depth(const char *bytes, size_t length, struct error *
     return true;
 }
 
-/* jansson does not notice a NUL directly after a number or word. */
+/* jansson does not notice a NUL directly after a number, true, false or null. */
 static CHECKED bool check_no_nul(const char *bytes, size_t length, struct error *error)
 {
     const char *found = length > 0 ? memchr(bytes, '\0', length) : NULL;
@@ -60,14 +61,14 @@ bool json_parse_by_jansson(const char *bytes, size_t length, json_t **out, struc
     value = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (value == NULL && json_error_code(&problem) == json_error_null_character)
         return error_set(error, ERROR_INVALID,
-                         "the JSON has \\u0000 in a text at byte %d, which is not allowed: remove "
-                         "it",
+                         "the JSON has \\u0000 in a string at byte %d, which is not allowed: "
+                         "remove it",
                          problem.position);
     if (value == NULL && json_error_code(&problem) == json_error_numeric_overflow
         && strstr(problem.text, "integer") != NULL)
         return error_set(error, ERROR_INVALID,
                          "the JSON has an integer of more than 64 bits at line %d, column %d: "
-                         "write it as a text, or with a decimal point",
+                         "write it as a string, or with a decimal point",
                          problem.line, problem.column);
     if (value == NULL) {
         text_add_printable(&shown, problem.text, strlen(problem.text), SHOWN_BYTES);

@@ -11,7 +11,7 @@
 struct builder {
     struct json_scan scan;
     json_t *root;
-    json_t *open[JSON_DEPTH_LIMIT]; /* the open containers, the outermost first */
+    json_t *open[JSON_DEPTH_LIMIT]; /* the open containers, outermost first */
     size_t depth;
     const char *key; /* of the next member; not NUL-terminated */
     size_t key_length;
@@ -59,8 +59,9 @@ static json_t *make_number(const struct json_scan *scan)
                                              : json_real(json_scan_number(scan));
 }
 
-/* Adds the value to the innermost open container, or makes it the root. Returns false if its key
- * occurred before, or there was no memory. `value` is NULL if there was no memory for it. */
+/* Adds the value to the innermost open container, or makes it the root. Returns false if the
+ * object already has the key, or if memory ran out. `value` is NULL if it could not be
+ * allocated. */
 static bool attach_take(struct builder *builder, json_t *value)
 {
     json_t *parent = builder->depth > 0 ? builder->open[builder->depth - 1] : NULL;
@@ -84,7 +85,8 @@ static bool open_take(struct builder *builder, json_t *container)
     return true;
 }
 
-/* Returns false at the end of the document, and if it is not valid. */
+/* Adds the token to the tree. Returns false at the end of the document, and if the document is not
+ * valid. */
 static bool add_token(struct builder *builder, enum json_scan_token token)
 {
     switch (token) {

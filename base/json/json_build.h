@@ -6,6 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Accepts exactly the documents that json_parse, which is based on it, accepts. Returns false
- * without a message for others. *out is a new reference. */
+/* Accepts the same documents as json_parse, which calls it. Returns false, without an error
+ * message, for all others. *out is a new reference. */
 bool json_build(const char *bytes, size_t length, json_t **out);

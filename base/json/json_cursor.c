@@ -6,7 +6,7 @@
 #include "base/core/text.h"
 
 #define DEPTH_LIMIT 16
-#define DIGITS_LIMIT 15 /* integers this long fit int64_t, and are exact as doubles */
+#define DIGITS_LIMIT 15 /* integers this long fit int64_t and are exact as doubles */
 
 static bool take_word(struct json_cursor *cursor, const char *word)
 {
@@ -23,7 +23,8 @@ static bool is_hex(char c)
     return json_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Skips an escape after its backslash. Surrogates (d800 to dfff) and NUL are left to jansson. */
+/* Skips the part of an escape that follows its backslash. Refuses surrogates (d800 to dfff) and
+ * NUL, which are left to jansson. */
 static bool skip_escape(struct json_cursor *cursor)
 {
     const char *hex = cursor->at + 1;
@@ -50,8 +51,8 @@ static bool is_plain(char c)
     return (signed char)c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Skips an escape, or a UTF-8 sequence of several bytes. Returns false if neither is next, or
- * skip_escape refuses the escape. */
+/* Skips an escape, or a UTF-8 sequence of several bytes. Returns false if neither comes
+ * next, or if skip_escape refuses the escape. */
 static bool skip_special(struct json_cursor *cursor, struct json_span *out)
 {
     size_t size;

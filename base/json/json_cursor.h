@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON text from left to right without building anything, for hot paths. To be fast,
- * it also refuses some valid JSON, for which callers use jansson: numbers with exponents or more
- * than 15 digits before the point, escaped keys, and escapes of NUL or surrogates. */
+/* Reads JSON text from left to right without building anything, for hot paths. To be fast, it also
+ * refuses some valid JSON, which callers then parse with jansson: numbers with an exponent or more
+ * than 15 digits before the point, keys with escapes, and escapes that stand for NUL or
+ * surrogates. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +12,7 @@ struct json_cursor {
     const char *at, *end;
 };
 
-/* The inside of a string, still escaped. */
+/* The part of a string between its quotes, still escaped. */
 struct json_span {
     const char *start;
     size_t length;
@@ -26,7 +27,8 @@ static inline void json_skip_blanks(struct json_cursor *cursor)
         cursor->at++;
 }
 
-/* Skips blanks and then `c`; if `c` is not there, skips only the blanks and returns false. */
+/* Skips whitespace and then `c`. If `c` does not follow, skips only the whitespace and returns
+ * false. */
 static inline bool json_skip_char(struct json_cursor *cursor, char c)
 {
     json_skip_blanks(cursor);
@@ -43,9 +45,9 @@ static inline bool json_is_digit(char c)
 
 /* Moves past the number that begins at the current byte; the cursor must not be at the end. */
 bool json_take_number(struct json_cursor *cursor);
-/* Reads a string with its quotes, after blanks. */
+/* Skips whitespace, and reads a string with its quotes. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
-/* Skips any value. Returns false if it is malformed, refused as described above, or nested deeper
- * than 16 levels, counted from `depth`. */
+/* Skips any value. `depth` is the number of levels around it. Returns false if the value is
+ * malformed, refused as described above, or nested deeper than 16 levels in all. */
 bool json_skip_value(struct json_cursor *cursor, int depth);

@@ -18,7 +18,7 @@ enum expected {
 };
 
 _Static_assert(JSON_DEPTH_LIMIT == 64,
-               "json_scan has a bit per level in 64 bits, and its error says 64");
+               "json_scan keeps one bit per level in a uint64_t, and its error message says 64");
 
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length)
 {
@@ -87,8 +87,8 @@ static enum json_scan_token close(struct json_scan *scan)
     return object ? JSON_SCAN_OBJECT_END : JSON_SCAN_ARRAY_END;
 }
 
-/* The length of the next character of a string, which must not be the closing quote; 0 if it is not
- * allowed. */
+/* The length of the next character in a string; 0 if that character is not allowed. Must not be
+ * called at the closing quote. */
 static size_t check_character(struct json_scan *scan)
 {
     unsigned char c = (unsigned char)*scan->at;
@@ -191,8 +191,8 @@ static bool skip_number(struct json_scan *scan)
     return true;
 }
 
-/* Whether the number fits int64_t or, if it has a fraction or an exponent, double. With fewer than
- * 300 bytes, it is too large for a double only if it has an exponent. */
+/* Whether the number fits int64_t or, if it has a fraction or an exponent, double. A number of
+ * fewer than 300 bytes can be too large for a double only if it has an exponent. */
 static bool fits_a_type(const char *text, size_t length)
 {
     int64_t integer;
@@ -236,8 +236,8 @@ static enum json_scan_token read_word(struct json_scan *scan, const char *word,
     return token;
 }
 
-/* Reads NaN, Infinity or -Infinity, which are not JSON, as null. Returns FAILED, and does not set
- * the problem, if anything else is next or `takes_nan` is not set. */
+/* Reads NaN, Infinity or -Infinity, which are not JSON, as null. If anything else comes next, or
+ * `takes_nan` is not set, returns FAILED without setting scan->problem. */
 static enum json_scan_token read_nan(struct json_scan *scan)
 {
     static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -352,8 +352,9 @@ static size_t write_character(int32_t code, char out[4])
     return length;
 }
 
-/* Reads the next byte, or unescapes the next escape, of a string that was already checked. Moves
- * *text after it; returns the number of bytes written. */
+/* Copies the next byte of a string that was already checked; if it begins an escape, writes the
+ * character that the escape stands for. Moves *text past what was read; returns the number of bytes
+ * written. */
 static size_t next_character(const char **text, const char *end, char out[4])
 {
     size_t length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull scanner over JSON bytes: one token at a time, without allocation, for data that is too
- * large for a tree, and for hot paths. It accepts what json_parse accepts (JSON_DEPTH_LIMIT levels,
- * strict syntax, UTF-8, numbers that fit int64_t or double, no NUL inside strings); a key may also
- * occur twice in an object. */
+/* A pull scanner for JSON: it returns one token at a time, and allocates no memory. It is meant for
+ * data that is too large for a tree, and for hot paths. It accepts what json_parse accepts
+ * (JSON_DEPTH_LIMIT levels, strict syntax, UTF-8, numbers that fit int64_t or double, no NUL inside
+ * strings) and, in addition, objects with duplicate keys. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,29 +27,29 @@ enum json_scan_token {
 };
 
 struct json_scan {
-    /* The latest token, within the bytes scanned; of a KEY or STRING the part between the quotes,
-     * still escaped. */
+    /* The latest token, inside the scanned bytes. For a KEY or STRING, this is the part between the
+     * quotes, still escaped. */
     const char *text;
     size_t length;
     bool escaped; /* the latest KEY or STRING contains a backslash */
-    /* May be set after json_scan_init: then NaN, Infinity and -Infinity, which Python's json
-     * writes, are read as null. */
+    /* Can be set after json_scan_init. NaN, Infinity and -Infinity, which Python's json module
+     * writes, are then read as null. */
     bool takes_nan;
 
     /* Private to json_scan.c: */
     const char *start, *at, *end, *problem;
-    uint64_t objects; /* a bit per level: 1 for an object, 0 for an array */
+    uint64_t objects; /* one bit per level: 1 for an object, 0 for an array */
     unsigned depth;
     int expected;
 };
 
-/* Begins to scan the bytes, which are borrowed until the last call. */
+/* Begins to scan the bytes, which must stay valid as long as the scanner is used. */
 void json_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 enum json_scan_token json_scan_next(struct json_scan *scan);
 
-/* Skips the next value of any type; *bytes and *length (may be NULL) are the value as written. To
- * be used for a whole document or the value of a key, or to iterate over an array. Returns false
- * after the last value of an array, whose end is then consumed, or if the JSON is invalid, which
+/* Skips the next value, of any type, and sets *bytes and *length to the value as written (either
+ * pointer can be NULL). Use it for a whole document, for the value of a key, or to iterate over an
+ * array. Returns false when it has consumed the end of an array, or if the JSON is invalid, which
  * the next json_scan_next reports. */
 bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length);
 
@@ -63,11 +63,11 @@ bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
-/* The number of ASCII bytes at the front that a JSON string can contain unescaped: all except those
- * below 0x20, quotes and backslashes. */
+/* The number of leading ASCII bytes that a JSON string can contain unescaped: all bytes except
+ * quotes, backslashes and those below 0x20. */
 size_t json_scan_plain_length(const char *bytes, size_t length);
 
 bool json_scan_failed(const struct json_scan *scan);
-/* To be called after JSON_SCAN_FAILED, or after a token that the caller does not expect: sets the
- * error to what is wrong, and at which byte, and returns false. */
+/* Call it after JSON_SCAN_FAILED, or after a token that you did not expect. Sets an error that says
+ * what is wrong, and at which byte, and returns false. */
 CHECKED bool json_scan_fail(const struct json_scan *scan, struct error *error);

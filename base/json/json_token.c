@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the four hexadecimal digits after \u; -1 if they are not there. */
+/* The value of the four hexadecimal digits after \u; -1 if there are no such digits. */
 static int read_hex(const char *at, const char *end)
 {
     int value = 0;
@@ -62,7 +62,7 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     bool negative = text[0] == '-';
     int64_t value = 0;
 
-    for (size_t i = negative; i < length; i++) /* counts down, so that INT64_MIN fits */
+    for (size_t i = negative; i < length; i++) /* keeps value negative, so that INT64_MIN fits */
         if (__builtin_mul_overflow(value, 10, &value)
             || __builtin_sub_overflow(value, text[i] - '0', &value))
             return false;
@@ -72,10 +72,10 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     return true;
 }
 
-#define DIGITS 320 /* the smallest number too large for a double has 309 */
+#define DIGITS 320 /* the smallest integer that is too large for a double has 309 */
 
 /* The number without its sign: 0.digits x 10^exponent. `digits` has no leading zeros. If there are
- * more than DIGITS digits, a 1 at the end stands for the rest, unless that is all zeros. */
+ * more than DIGITS digits, a 1 at the end stands for the rest, unless the rest is all zeros. */
 struct decimal {
     char digits[DIGITS + 2];
     size_t length;
@@ -92,7 +92,8 @@ static void add_digit(struct decimal *decimal, char digit)
 
 static int64_t read_exponent(const char *text, const char *end)
 {
-    static const int64_t enough = INT64_C(1) << 40; /* no input has this many digits */
+    /* A larger exponent makes no difference: no input has enough digits to offset it. */
+    static const int64_t enough = INT64_C(1) << 40;
     bool negative = text < end && *text == '-';
     int64_t value = 0;
 

@@ -14,7 +14,7 @@
 extern const char catalog_hardware_json[], catalog_models_json[];
 
 struct catalog {
-    json_t *hardware_json, *models_json; /* own the texts of the rows */
+    json_t *hardware_json, *models_json; /* own the strings in the rows */
     struct hardware *hardware;
     struct model *models;
     size_t hardware_count, model_count;
@@ -27,7 +27,7 @@ static const char *const formats[] = {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A row while it is read. Only its first invalid member is reported. */
+/* A row that is being read. Only its first invalid member is reported. */
 struct reading {
     const json_t *row;
     const char *name;
@@ -48,7 +48,7 @@ static const char *read_text(struct reading *reading, const char *member)
     const char *text = json_get_text(reading->row, member, "");
 
     if (text[0] == '\0')
-        fail(reading, member, "a text");
+        fail(reading, member, "a string");
     return text;
 }
 
@@ -73,7 +73,7 @@ static void read_by_format(struct reading *reading, const char *member, double u
         known += out[i] > 0;
     }
     if (known == 0 || known != json_object_size(object))
-        fail(reading, member, "an object of numbers above 0 by number format");
+        fail(reading, member, "an object that maps number formats to numbers above 0");
 }
 
 static const char **read_aliases(struct reading *reading)
@@ -84,12 +84,12 @@ static const char **read_aliases(struct reading *reading)
     for (size_t i = 0; i < json_array_size(list); i++) {
         aliases[i] = json_string_value(json_array_get(list, i));
         if (aliases[i] == NULL || aliases[i][0] == '\0') {
-            fail(reading, "aliases", "a list of texts");
+            fail(reading, "aliases", "a list of strings");
             break;
         }
     }
     if (json_array_size(list) == 0)
-        fail(reading, "aliases", "a list of texts");
+        fail(reading, "aliases", "a list of strings");
     return aliases;
 }
 
@@ -191,7 +191,7 @@ bool catalog_create(struct catalog **out, struct error *error)
 {
     if (catalog_parse(catalog_hardware_json, catalog_models_json, out, error))
         return true;
-    error->kind = ERROR_INTERNAL; /* the files are our own */
+    error->kind = ERROR_INTERNAL; /* the files are part of the program */
     return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The known hardware and models: catalog/hardware.json and catalog/models.json, embedded into the
- * program. Every row names its source. A value that a row does not have is NAN: not known or not
- * applicable, rather than zero. */
+ * program. Every row names its source. A value that is missing from a row is NAN rather than zero:
+ * it is not known, or does not apply. */
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum number_format {
     FORMAT_FP8,
     FORMAT_INT8,
     FORMAT_FP4,
-    FORMAT_W4A16, /* only weights have 4 bits; computed in bf16 */
+    FORMAT_W4A16, /* only the weights have 4 bits; computes in bf16 */
     FORMAT_COUNT,
 };
 
@@ -25,9 +25,9 @@ struct hardware {
     const char *name, *title;
     const char **aliases;            /* ends with NULL */
     double memory_bytes;             /* 1 GB = 1e9 */
-    double visible_bytes;            /* the part of it that programs can use; NAN: not known */
-    double bandwidth_bytes_per_s;    /* of its memory */
-    double peak_flops[FORMAT_COUNT]; /* per second; dense, multiply and add counted separately */
+    double visible_bytes;            /* how much of that programs can use; NAN: not known */
+    double bandwidth_bytes_per_s;    /* of the memory */
+    double peak_flops[FORMAT_COUNT]; /* per second, dense; a multiply-add counts as two */
     const char *source, *as_of;      /* as_of: YYYY-MM-DD */
 };
 
@@ -35,9 +35,10 @@ struct model {
     const char *name;                     /* as servers call it: "google/gemma-4-12B-it" */
     const char **aliases;                 /* ends with NULL */
     double parameters, active_parameters; /* active: used for one token */
-    double layers, kv_layers;             /* kv_layers keep keys and values of their own */
-    double kv_heads, head_size; /* of layers with a sliding window; of all, if none has one */
-    /* Of those kv_layers that attend to the whole context, if others have a sliding window: */
+    double layers, kv_layers;             /* kv_layers: those with their own keys and values */
+    /* Of the layers with a sliding window; if no layer has one, of all layers: */
+    double kv_heads, head_size;
+    /* In a model with sliding windows, of the kv_layers that attend to the whole context: */
     double full_layers, full_kv_heads, full_head_size;
     double window_tokens, context_tokens;
     double weight_bytes[FORMAT_COUNT];
@@ -46,8 +47,8 @@ struct model {
 
 /* Reads the embedded files. INTERNAL if one is malformed, or a row is incomplete. */
 CHECKED bool catalog_create(struct catalog **out, struct error *error);
-/* Reads two JSON arrays instead, for tests. INVALID if one is malformed, or a row is
- * incomplete. */
+/* Reads these JSON arrays instead of the embedded files, for tests. INVALID if one is malformed, or
+ * a row is incomplete. */
 CHECKED bool catalog_parse(const char *hardware_json, const char *models_json, struct catalog **out,
                            struct error *error);
 void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
@@ -55,8 +56,8 @@ void catalog_destroy(struct catalog *catalog); /* does nothing for NULL */
 /* All rows, borrowed; `count` is their number. */
 const struct hardware *catalog_hardware(const struct catalog *catalog, size_t *count);
 const struct model *catalog_models(const struct catalog *catalog, size_t *count);
-/* Finds a row by its name, one of its aliases or, for hardware, its title; case does not matter.
- * `text` is one of these, or contains one as a separate word; the longest match wins. Returns NULL
- * if nothing matches, or if several rows have a match of the longest length. */
+/* Finds the row whose name, alias or (for hardware) title is `text`, or occurs in it as a separate
+ * word, ignoring case. The longest match wins. Returns NULL if nothing matches, or if several rows
+ * tie for the longest match. */
 const struct hardware *catalog_find_hardware(const struct catalog *catalog, const char *text);
 const struct model *catalog_find_model(const struct catalog *catalog, const char *text);

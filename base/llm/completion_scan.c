@@ -11,7 +11,8 @@ struct scan {
     struct completion_event *event;
 };
 
-/* A member that is read. `read` returns false if the value is not as in a plain chunk. */
+/* A member of a JSON object that is read. `read` returns false if the value shows that the chunk is
+ * not plain (see completion_scan). */
 struct member {
     const char *name;
     size_t length;
@@ -23,11 +24,11 @@ struct member {
         name, sizeof(name) - 1, read                                                               \
     }
 
-/* Reads the known members of an object and skips the others. If a known member occurs twice, the
- * chunk is not plain. */
+/* Reads the members of an object that `members` lists, and skips the others. If a listed member
+ * occurs twice, the chunk is not plain. */
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
-    unsigned read = 0; /* a bit per row of `members` */
+    unsigned read = 0; /* one bit per row of `members` */
     struct json_span key;
     int i;
 
@@ -76,8 +77,7 @@ static bool read_no_finish(struct scan *scan)
     return json_take_string(&scan->cursor, &text) && text.length == 0;
 }
 
-/* Reads a string or null. Also returns false if the string is wanted and would have to be
- * unescaped. */
+/* Reads a string or null. Also returns false if the text is wanted, but has escapes. */
 static bool read_text(struct scan *scan, struct json_span *out)
 {
     json_skip_blanks(&scan->cursor);
@@ -96,7 +96,7 @@ static bool read_content(struct scan *scan)
         return false;
     if (text.length == 0)
         return true;
-    if (event->has_content) /* both `text` and `content`: left to the library */
+    if (event->has_content) /* both `text` and `content`: left to the JSON library */
         return false;
     event->has_content = true;
     if (scan->want_text) {
@@ -168,7 +168,7 @@ static bool read_ids(struct scan *scan)
     return true;
 }
 
-/* Reads a list of at most one choice: a chunk with more is not plain. */
+/* Reads a list of at most one choice: a chunk with several choices is not plain. */
 static bool read_choices(struct scan *scan)
 {
     static const struct member members[] = {
@@ -228,8 +228,8 @@ static bool read_reasoning_tokens(struct scan *scan)
     return read_count(scan, &scan->event->reasoning_tokens);
 }
 
-/* Some servers report reasoning tokens in the usage itself; a count in its details takes
- * precedence. */
+/* Some servers report reasoning tokens directly in `usage`. A count in `completion_tokens_details`
+ * takes precedence. */
 static bool read_bare_reasoning_tokens(struct scan *scan)
 {
     int64_t count;
@@ -278,7 +278,7 @@ static bool read_usage(struct scan *scan)
     return scan_object(scan, members, 2);
 }
 
-/* In older error events "object" is "error": they are left to the library. */
+/* In older error events, "object" is "error": these events are left to the JSON library. */
 static bool read_kind(struct scan *scan)
 {
     struct json_span kind;

@@ -11,7 +11,7 @@
 
 #define EVENT_LIMIT_BYTES (1024 * 1024)
 #define LOAD_EVENT_LIMIT_BYTES (64 * 1024)
-#define KEPT_BYTES (64 * 1024) /* a larger buffer is freed rather than used again */
+#define KEPT_BYTES (64 * 1024) /* a larger buffer is freed, not reused */
 
 struct completion_stream {
     bool want_text, begun, broken;
@@ -19,7 +19,7 @@ struct completion_stream {
     bool names_error;     /* the event has a line "event: error" or "error: ..." */
     struct text line;     /* a line whose end has not arrived yet */
     struct text pending;  /* data lines that are not complete JSON yet */
-    struct text repaired; /* memory for `parse` */
+    struct text repaired; /* memory that `parse` uses */
 };
 
 /* Who receives the events. */
@@ -63,10 +63,10 @@ void completion_stream_reset(struct completion_stream *stream)
     stream->begun = stream->broken = stream->names_error = false;
 }
 
-/* ---- The slow path: an event as the JSON library sees it ------------------------------------- */
+/* ---- The slow path: events that the JSON library parses -------------------------------------- */
 
-/* Unlike elsewhere, NUL is allowed here, because models may write any character. Servers that split
- * a text within a character send invalid UTF-8, which becomes U+FFFD. */
+/* Unlike elsewhere, NUL is allowed here, because a model can write any character. Servers that
+ * split text in the middle of a character send invalid UTF-8, which becomes U+FFFD. */
 static json_t *parse(struct completion_stream *stream, const char *bytes, size_t length)
 {
     json_error_t problem;
@@ -127,7 +127,7 @@ static void note_content(const json_t *value, bool want_text, struct completion_
     }
 }
 
-/* `function_call` is the older form, from when there could be only one call. */
+/* `function_call` is the older form, from a time when there could be only one call. */
 static void note_tool_calls(const json_t *delta, struct completion_event *event)
 {
     const json_t *older = json_object_get(delta, "function_call"), *call;
@@ -180,7 +180,7 @@ static const json_t *find_usage(const json_t *json)
     return usage;
 }
 
-/* SGLang reports its reasoning tokens in the usage itself. */
+/* SGLang reports reasoning tokens directly in `usage`, not in its details. */
 static void note_usage(const json_t *usage, struct completion_event *event)
 {
     const json_t *input = json_object_get(usage, "prompt_tokens_details");
@@ -197,8 +197,8 @@ static void note_usage(const json_t *usage, struct completion_event *event)
         event->reasoning_tokens = count_or_unknown(usage, "reasoning_tokens");
 }
 
-/* Before llama.cpp had usage in streams, it reported how many tokens of the prompt it computed, how
- * many it found in its cache, and how many it generated. */
+/* Before llama.cpp sent usage in streams, it reported `timings`: how many tokens of the prompt it
+ * computed, how many it found in its cache, and how many tokens it generated. */
 static void note_timings(const json_t *json, struct completion_event *event)
 {
     const json_t *timings = json_object_get(json, "timings");
@@ -213,8 +213,9 @@ static void note_timings(const json_t *json, struct completion_event *event)
     event->cached_tokens = cached;
 }
 
-/* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}; if
- * a line names the event an error (`named`), any document is one. NULL if there is none. */
+/* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}. If a line of
+ * the event says that it is an error (`named`), any other document is an error, too. NULL if there
+ * is no error. */
 static const json_t *find_error(const json_t *json, bool named)
 {
     const json_t *error = json_object_get(json, "error");
@@ -239,7 +240,7 @@ static void report_error(const json_t *error, const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* Returns false if the bytes are not a JSON object or array. */
+/* Reports the event in these bytes. Returns false if they are not a JSON object or array. */
 static bool report_parsed(struct completion_stream *stream, const char *bytes, size_t length,
                           const struct listener *listener)
 {
@@ -266,7 +267,7 @@ static bool report_parsed(struct completion_stream *stream, const char *bytes, s
 
 /* ---- Lines and events ------------------------------------------------------------------------ */
 
-/* Reports an event with `names_error` whose data is not JSON: the raw bytes are the message. */
+/* Reports an error event whose data is not JSON: the raw bytes become the message. */
 static void report_raw_error(const char *bytes, size_t length, const struct listener *listener)
 {
     struct completion_event event;
@@ -298,7 +299,8 @@ static void report_done(const struct listener *listener)
     listener->each(listener->context, &event);
 }
 
-/* Handles a line of data: usually a complete event, else one of the event's lines. */
+/* Handles the data of a line. Usually this is a complete event; otherwise it is kept until the
+ * event's other lines have arrived. */
 static bool handle_data(struct completion_stream *stream, const char *data, size_t length,
                         const struct listener *listener)
 {
@@ -353,8 +355,8 @@ static bool read_field(const char *line, size_t length, const char *name, const 
     return true;
 }
 
-/* Handles a line, given without its "\n". Comments, id:, retry: and unknown fields are ignored;
- * `error:` is a field of older llama.cpp servers. */
+/* Handles a line, given without its "\n". Comments, id:, retry: and unknown fields are ignored. The
+ * field `error:` comes from older llama.cpp servers. */
 static bool handle_line(struct completion_stream *stream, const char *line, size_t length,
                         const struct listener *listener)
 {

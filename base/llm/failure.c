@@ -39,8 +39,8 @@ const char *failure_name(enum failure failure)
     return names[failure];
 }
 
-/* What servers write when a prompt, or prompt plus answer, is too long for the model. No phrase has
- * a character that JSON must escape. */
+/* What servers write when the prompt, or the prompt plus its answer, is too long for the model. The
+ * phrases contain no characters that JSON escapes, because they are searched for in raw JSON. */
 static const char *const too_long_phrases[] = {
     "maximum context length",                 /* vLLM, SGLang, OpenAI, Ollama */
     "context length is only",                 /* vLLM since 2026 */

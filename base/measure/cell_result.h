@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of an attempt at a cell: measured by bench/, stored by store/, cross-checked by a
- * server monitor. */
+/* The result of one attempt to measure a cell. bench/ measures it, a server monitor cross-checks
+ * it, and store/ stores it. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -12,11 +12,11 @@ enum cell_state {
     CELL_INFEASIBLE,
     CELL_FAILED,
     CELL_SKIPPED,
-    CELL_INFERRED, /* not measured: the results of other cells are sufficient */
+    CELL_INFERRED, /* not measured, because the results of other cells made it unnecessary */
     CELL_STATES
 };
 const char *cell_state_name(enum cell_state state);
-enum cell_state cell_state_find(const char *name); /* PENDING if there is no such name */
+enum cell_state cell_state_find(const char *name); /* CELL_PENDING if no state has this name */
 
 struct cell_result {
     enum cell_state state;
@@ -27,7 +27,7 @@ struct cell_result {
     const void *records;                        /* packed by request_records_pack; NULL: none */
     size_t records_length;
     int64_t records_count;
-    struct sent sent;         /* in the whole attempt; for the server monitor, not stored */
+    struct sent sent;         /* in the whole attempt; for the server monitor; not stored */
     const char *witness_json; /* the server monitor's check; NULL: none */
     const void *series;       /* the server monitor's scrapes, packed; NULL: none */
     size_t series_length;

@@ -9,15 +9,16 @@
 
 #include <jansson.h>
 
-/* Everything sent in one attempt, from the probe, if there is one, to the end of the drain. */
+/* Everything that one attempt sent, from the probe (if there is one) to the end of the drain. */
 struct sent {
-    int64_t requests; /* those that succeeded */
-    /* Of those requests, by the server's usage; without usage, each chunk is an output token. */
+    int64_t requests; /* only those that succeeded */
+    /* Of those requests, as the server's usage says. Without usage, each chunk counts as one output
+     * token. */
     int64_t input_tokens, output_tokens;
-    /* Requests and tokens that the server may have counted in addition: requests that failed or
-     * were cut off, those sent twice, and the possible tokens of an answer without usage. */
+    /* Requests and tokens that the server may also have counted: those of requests that failed,
+     * were cut off or were sent twice, and tokens that an answer without usage may have had. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_unknown; /* an answer did not report its input tokens: they are not compared */
+    bool input_unknown; /* some answers did not report input tokens, so these are not compared */
 };
 
 enum cross_check_verdict {
@@ -27,8 +28,9 @@ enum cross_check_verdict {
     CROSS_CHECK_OTHER_MODEL,  /* the server has changed its model since the attempt began */
 };
 
-/* How a monitor learns that it must stop waiting for a server: it calls `stopped` at least five
- * times a second. `doing` says what the monitor waits for: a job shows this as its progress. */
+/* While a monitor waits for a server, it calls `stopped` at least five times a second, and gives up
+ * if that returns true. `doing` says what the monitor is waiting for; a job shows it as its
+ * progress. */
 struct monitor_watch {
     bool (*stopped)(void *context, const char *doing);
     void *context;
@@ -47,7 +49,7 @@ struct cross_check {
 #define CROSS_CHECK_AUTO __attribute__((cleanup(cross_check_finish))) struct cross_check
 void cross_check_finish(struct cross_check *cross_check);
 
-/* Packs the scrapes of an attempt, as columns ({"at_ms": [...], "requests_running": [...], ...}),
- * into cross_check->series. If that fails, it is logged and the series is omitted. */
+/* Packs the scrapes of an attempt into cross_check->series. `columns` is {"at_ms": [...],
+ * "requests_running": [...], ...}. If packing fails, logs a warning and leaves the series empty. */
 void cross_check_set_series(struct cross_check *cross_check, const json_t *columns,
                             int64_t scrapes);

@@ -18,124 +18,126 @@ const struct measurement_field measurement_fields[] = {
     ROW("window", REAL, warmup_s, "seconds before the window: probe and warm-up"),
     ROW("window", REAL, window_s, "seconds of the measured window"),
     ROW("window", REAL, drain_s, "seconds from the window's end to the cell's end"),
-    ROW("window", INTEGER, window_start_ms, "when the window began, UTC milliseconds"),
+    ROW("window", INTEGER, window_start_ms, "when the window began, in UTC milliseconds"),
     ROW("window", BOOLEAN, unsettled,
         "the warm-up ended at its limit, before the load had settled"),
     ROW("window", REAL, throughput_ci,
-        "half the width of the 95 % interval of the output tokens/s, as a share of that figure: "
-        "0.03 is 3 %"),
+        "half the width of the 95 % confidence interval of the output throughput, divided by that "
+        "throughput: 0.03 is 3 %"),
     ROW("window", BOOLEAN, uneven,
         "the server stalled, its speed changed or varied, or its metrics were missing for a while"),
     ROW("window", REAL, silence_s,
         "longest time without a stream chunk while requests were in flight"),
     ROW("requests", INTEGER, attempted,
-        "requests that ended in the window; open loop: requests due in it; no window: all that "
-        "failed"),
+        "requests that ended in the window; open loop: requests due in it; if there was no window: "
+        "all requests that failed"),
     ROW("requests", INTEGER, succeeded, "attempted requests with a complete and valid answer"),
     ROW("requests", REAL, success_rate, "succeeded / attempted"),
     ROW("requests", INTEGER, finish_wrong,
-        "successful requests with finish reason stop, though all tokens came and no stop was "
-        "allowed"),
+        "successful requests with finish reason stop, although all tokens came and the request did "
+        "not allow an early stop"),
     ROW("requests", INTEGER, finish_missing,
         "successful requests with [DONE] but no finish reason"),
     ROW("requests", INTEGER, done_missing,
         "successful requests with a finish reason but no [DONE]"),
     ROW("requests", INTEGER, unanswered,
-        "open loop: attempted requests without a complete answer when the cell ended; in no "
-        "failure class"),
-    ROW("requests", INTEGER, unsent, "open loop: how many of the unanswered were not begun"),
+        "open loop: attempted requests without a complete answer when the cell ended; they are in "
+        "no failure class"),
+    ROW("requests", INTEGER, unsent, "open loop: unanswered requests that were never sent"),
     ROW("requests", INTEGER, waited_for_room,
-        "open loop: requests delayed because the limit of requests in flight was reached"),
+        "open loop: requests delayed because the limit on requests in flight was reached"),
     ROW("requests", INTEGER, held,
         "closed loop: requests in flight during the whole window that failed or were cut off after "
-        "it; not among the attempted"),
+        "it; they do not count as attempted"),
     ROW("requests", INTEGER, stale_connections,
         "requests sent again on a new connection, because the server had closed the reused one"),
     ROW("requests", INTEGER, left_open,
-        "answers whose body stayed open after [DONE]: the client stopped reading, and did not use "
-        "the connection again"),
-    ROW("load", REAL, concurrency_actual, "time average of the requests in flight in the window"),
+        "answers whose body stayed open after [DONE]: the client stopped reading, and did not "
+        "reuse the connection"),
+    ROW("load", REAL, concurrency_actual, "average number of requests in flight in the window"),
     ROW("load", INTEGER, concurrency_min, "fewest requests in flight"),
     ROW("load", INTEGER, concurrency_max, "most requests in flight"),
     ROW("load", REAL, concurrency_expected,
-        "requests in flight expected: the average number of users outside their think time; null: "
-        "open loop"),
+        "what concurrency_actual should be: the average number of users who are not in their think "
+        "time; null: open loop"),
     ROW("load", REAL, request_rate_asked,
         "open loop: requests per second requested; 0 in a closed loop"),
     ROW("load", REAL, request_rate_scheduled,
-        "open loop: requests per second that the schedule had in the window"),
+        "open loop: requests per second scheduled in the window"),
     ROW("load", REAL, request_rate_sent, "open loop: requests per second sent in the window"),
     ROW("load", REAL, queue_growth,
-        "open loop: growth per second, in the window, of the requests due and not ended"),
-    ROW("load", BOOLEAN, overloaded, "open loop: the queue grew, there is no steady state"),
+        "open loop: growth of the queue (requests due and not yet ended) per second of the window"),
+    ROW("load", BOOLEAN, overloaded, "open loop: the queue grew, so there was no steady state"),
     ROW("load", REAL, little_ratio,
         "throughput x mean latency / concurrency_actual: 1 in a steady state"),
     ROW("connections", INTEGER, new_connections,
-        "connections opened for the cell, also in its warm-up; not part of any request's times"),
+        "connections opened for the cell and its warm-up; no latency includes the time to connect"),
     ROW("connections", REAL, connect_p50_ms, "time to connect, without TLS, median"),
     ROW("connections", REAL, connect_p99_ms, "time to connect, without TLS, 99th percentile"),
     ROW("connections", REAL, tls_p50_ms, "TLS handshake, median; null: no TLS"),
     ROW("connections", REAL, tls_p99_ms, "TLS handshake, 99th percentile; null: no TLS"),
     ROW("tokens", INTEGER, input_tokens_requested,
-        "per request, as planned: the length, or the mean of the distribution"),
+        "input tokens per request, as planned: the length, or the mean of the distribution"),
     ROW("tokens", REAL, input_tokens_requested_mean,
-        "mean of the lengths that successful requests asked for"),
+        "successful requests: mean of the requested input tokens"),
     ROW("tokens", INTEGER, input_tokens_requested_min,
-        "fewest input tokens that a successful request asked for"),
+        "successful requests: fewest requested input tokens"),
     ROW("tokens", INTEGER, input_tokens_requested_max,
-        "most input tokens that a successful request asked for"),
+        "successful requests: most requested input tokens"),
     ROW("tokens", INTEGER, input_tokens_differing,
-        "requests whose prompt did not have the requested length, by the server's usage; -1: there "
-        "were some, not counted"),
+        "requests whose prompt, by the server's usage, did not have the requested length; "
+        "-1: there were some, but they were not counted"),
     ROW("tokens", INTEGER, input_tokens_difference_max,
-        "largest difference from the requested length of a prompt"),
+        "largest difference between the actual and the requested length of a prompt"),
     ROW("tokens", INTEGER, input_tokens_min,
-        "fewest input tokens of a request, by the server's usage"),
+        "fewest input tokens in a request, by the server's usage"),
     ROW("tokens", INTEGER, input_tokens_max,
-        "most input tokens of a request, by the server's usage"),
+        "most input tokens in a request, by the server's usage"),
     ROW("tokens", REAL, input_tokens_mean, "mean input tokens per request, by the server's usage"),
     ROW("tokens", INTEGER, output_tokens_requested,
-        "per request, as planned: the length, or the mean of the distribution"),
+        "output tokens per request, as planned: the length, or the mean of the distribution"),
     ROW("tokens", REAL, output_tokens_requested_mean,
-        "mean of the lengths that successful requests asked for"),
+        "successful requests: mean of the requested output tokens"),
     ROW("tokens", INTEGER, output_tokens_requested_min,
-        "fewest output tokens that a successful request asked for"),
+        "successful requests: fewest requested output tokens"),
     ROW("tokens", INTEGER, output_tokens_requested_max,
-        "most output tokens that a successful request asked for"),
+        "successful requests: most requested output tokens"),
     ROW("tokens", INTEGER, output_tokens_differing,
-        "successful requests whose answer had another length than requested (a greater one, if it "
-        "may be shorter), by the server's usage; -1: there were some, not counted"),
+        "successful requests whose answer, by the server's usage, did not have the requested "
+        "length (if shorter answers were allowed: was longer); -1: there were some, but they were "
+        "not counted"),
     ROW("tokens", INTEGER, output_tokens_difference_max,
-        "largest difference from the requested length of an answer"),
+        "largest difference between the actual and the requested length of an answer"),
     ROW("tokens", INTEGER, lengths_cut,
-        "requests whose drawn length was changed to fit the context or the shared prefix"),
+        "requests whose randomly drawn length was changed to fit the context or the shared prefix"),
     ROW("tokens", INTEGER, prompts_repeated,
-        "requests with a prompt of the dataset that the server had received before: it may be "
+        "requests with a prompt from the dataset that the server had received before: it may be "
         "cached"),
     ROW("tokens", INTEGER, prompts_left_out,
-        "prompts of the dataset that exceed the context with their answer, have no length, or are "
-        "too short"),
+        "prompts from the dataset that were not used: they exceed the context together with their "
+        "answer, have no known length, or are too short"),
     ROW("tokens", INTEGER, shared_tokens, "input tokens in prefixes that requests share by design"),
     ROW("tokens", INTEGER, cached_told,
-        "requests whose usage reports cached tokens; 0: cached_tokens says nothing"),
-    ROW("tokens", INTEGER, output_tokens_min, "fewest output tokens of a request"),
-    ROW("tokens", INTEGER, output_tokens_max, "most output tokens of a request"),
+        "requests whose usage reports cached tokens; if it is 0, cached_tokens means nothing"),
+    ROW("tokens", INTEGER, output_tokens_min, "fewest output tokens in an answer"),
+    ROW("tokens", INTEGER, output_tokens_max, "most output tokens in an answer"),
     ROW("tokens", REAL, output_tokens_mean, "mean output tokens per request"),
     ROW("tokens", INTEGER, input_tokens, "input tokens of the successful requests"),
     ROW("tokens", INTEGER, cached_tokens, "input tokens from the server's prefix cache"),
     ROW("tokens", INTEGER, output_tokens, "output tokens that arrived in the window"),
     ROW("tokens", INTEGER, chunks, "stream chunks with output in the window"),
     ROW("tokens", REAL, tokens_per_chunk,
-        "tokens per stream chunk; above 1, as with speculative decoding, icl is not itl"),
+        "tokens per stream chunk; if it is above 1, as with speculative decoding, icl is not itl"),
     ROW("tokens", REAL, reasoning_tokens_mean,
         "reasoning tokens per request, by the server's usage"),
     ROW("tokens", BOOLEAN, tokens_estimated,
-        "some or all answers lacked usage: their output is counted by chunks, their input is taken "
-        "as requested"),
+        "some or all answers lacked usage: their output is estimated from their chunks, and their "
+        "input is taken to be as long as requested"),
     ROW("rates", REAL, request_throughput, "successful requests per second"),
     ROW("rates", REAL, input_throughput, "input tokens of successful requests per second"),
     ROW("rates", REAL, output_throughput, "output tokens per second"),
-    ROW("rates", REAL, goodput, "successful requests per second, within the stated limits if any"),
+    ROW("rates", REAL, goodput,
+        "successful requests per second that met the plan's goodput limits, if it has any"),
     ROW("rates", REAL, output_throughput_deviation,
         "standard deviation of the output throughput over one-second slices"),
     ROW("rates", REAL, cold_ttft_ms,
@@ -145,25 +147,26 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, lag_p99_ms, "how late the client handled events, 99th percentile"),
     ROW("client", REAL, start_lag_mean_ms, "how late the client sent what was due, mean"),
     ROW("client", REAL, start_lag_p99_ms, "how late the client sent what was due, 99th percentile"),
-    ROW("client", REAL, cpu_percent, "CPU of the client's busiest thread, 100 is one core"),
+    ROW("client", REAL, cpu_percent, "CPU use of the client's busiest thread; 100 is one core"),
     ROW("client", REAL, cpu_wait_percent,
-        "share of the window in which a thread of the client waited while others used the CPUs"),
+        "longest time that a client thread waited for a CPU, as a percentage of the window"),
     ROW("client", REAL, error_share,
-        "estimate of the largest error of rates and mean latencies, as a share, because the client "
-        "was late"),
+        "estimate of the largest error that the client's lateness caused in rates and mean "
+        "latencies: 0.01 is 1 %"),
     ROW("client", REAL, ceiling_chunks_s,
         "stream chunks per second that the client's threads could read when calibrated; 0: not "
         "known"),
-    ROW("client", REAL, ceiling_share, "chunks per second of the window / ceiling_chunks_s"),
+    ROW("client", REAL, ceiling_share, "chunks per second in the window / ceiling_chunks_s"),
     ROW("client", BOOLEAN, client_limited,
         "the client was so late, or so short of CPU, descriptors, ports or memory, that the server "
         "may be faster than measured"),
     ROW("client", BOOLEAN, client_late,
-        "the slowest percent of latencies may be lag_p99_ms too long"),
+        "the longest 1 % of the latencies may be too long by lag_p99_ms"),
     ROW("client", BOOLEAN, machine_busy,
         "client_limited or client_late is set because other processes used the client's machine"),
     ROW("load", BOOLEAN, contaminated,
-        "by its own counters the server also worked for other clients: see the cell's `witness`"),
+        "the server's counters show that it also worked for other clients: see the cell's "
+        "`witness`"),
     { 0 },
 };
 
@@ -173,7 +176,7 @@ const struct measurement_field measurement_fields[] = {
     {                                                                                              \
         "latency", #name "_at_least", MEASUREMENT_BOOLEAN,                                         \
             offsetof(struct latency_summary, name##_censored),                                     \
-            "only where true: the value above was cut off, so the true one may be larger"          \
+            "only present if true: the value above was cut off; the true one may be larger"        \
     }
 #define PLAIN(kind, member, help)                                                                  \
     {                                                                                              \
@@ -333,10 +336,10 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 /* ---- What earlier versions stored ------------------------------------------------------------ */
 
-#define SAME_SHARE 0.02 /* this close to one token per chunk, each chunk counts as a token */
+#define SAME_SHARE 0.02 /* if tokens per chunk are this close to 1, each chunk is one token */
 
-/* Gaps between chunks used to be stored as "itl": they are gaps between tokens if each
- * chunk is one token. */
+/* Earlier versions stored the gaps between chunks as "itl". These are gaps between tokens only if
+ * each chunk is one token. */
 static void read_old_gaps(struct measurement *out)
 {
     bool is_counted = !out->tokens_estimated && out->chunks > 0;
@@ -354,8 +357,8 @@ static int64_t farthest(int64_t from, int64_t low, int64_t high)
     return below > above ? below : above;
 }
 
-/* In earlier versions all requests of a cell had the same requested lengths, and how many prompts
- * and answers had other lengths was not counted. */
+/* In earlier versions, all requests in a cell asked for the same lengths, and the prompts and
+ * answers of other lengths were not counted. */
 static void read_old_lengths(struct measurement *out)
 {
     out->input_tokens_requested_min = out->input_tokens_requested_max = out->input_tokens_requested;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limits that answers must meet, as a plan states them, and how far a cell is from them. */
+/* The limits that a plan sets for latencies and errors, and how far a cell is from them. */
 #pragma once
 
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include "base/measure/measurement.h"
 
 struct slo {
-    int64_t percentile;                      /* 50, 90, 95 or 99, for the next four */
+    int64_t percentile;                      /* 50, 90, 95 or 99; applies to the next four */
     double ttft_ms, itl_ms, tpot_ms, e2e_ms; /* 0: no such limit */
     double error_rate; /* share of requests that may fail; 0: not stated, SLO_ERROR_RATE applies */
 };
@@ -21,15 +21,15 @@ bool slo_are_stated(const struct slo *limits);
 
 /* The limit that a cell is closest to, or exceeds most. */
 struct slo_nearest {
-    /* The figure divided by its limit: up to 1 the limit is met. For the error rate it is
-     * 0 if the limit is met. INFINITY: no request succeeded, too many failed, or the figure is
-     * missing or was cut off. */
+    /* The figure divided by its limit: the limit is met if this is at most 1. For the error rate,
+     * it is 0 if the limit is met, else INFINITY (also if no request succeeded). For a latency, it
+     * is INFINITY if the figure is missing or was cut off. */
     double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
     const char *unit; /* " ms" or "" */
     double value, limit;
 };
-/* The result has a meaning only for a cell that was measured or failed. A percentile that was cut
+/* The result is meaningful only for a cell that was measured or failed. A percentile that was cut
  * off (by a timeout, or by the cell's end) meets no limit, because the true one may be larger. */
 struct slo_nearest slo_find_nearest(const struct slo *limits,
                                     const struct measurement *measurement);

@@ -7,22 +7,22 @@
 #include <string.h>
 
 enum {
-    BEGINS_A_WORD = 1, /* within a word, as "sk-" in "disk-", it is not a credential */
+    BEGINS_A_WORD = 1, /* not a credential within a word, such as "sk-" in "disk-" */
     ANY_CASE = 2,      /* the prefix may be in upper or lower case */
     CAPITALS = 4,      /* only capitals and digits follow */
     TO_THE_END = 8,    /* the credential extends to the end of the text */
 };
 
-/* A form of credentials: a prefix, and at least `least` further characters. */
+/* A form of credential: a prefix followed by at least `least` characters. */
 struct shape {
     const char *prefix;
     size_t least;
     unsigned flags; /* BEGINS_A_WORD, ... */
 };
 
-/* The shapes that begin with the same byte. `second_bytes` has a bit for the low five bits of each
- * possible second byte (which are the same in upper and lower case), so that most bytes of a text
- * are not compared with any shape. */
+/* The shapes that begin with the same byte. In `second_bytes`, bit N is set if the low five bits of
+ * some shape's second byte are N (they are the same in upper and lower case). Thus most bytes of a
+ * text need not be compared with any shape. */
 struct beginning {
     const struct shape *shapes;
     uint32_t second_bytes;
@@ -152,7 +152,7 @@ static void add_without_credentials(struct text *out, const char *text)
     text_add(out, text);
 }
 
-/* Adds one word, with "(hidden)" in place of the user part that a URL may have. */
+/* Appends one word. If it is a URL with a user part, "(hidden)" replaces that part. */
 static void add_word(struct text *out, const char *word, size_t length)
 {
     TEXT_AUTO copy = { 0 };
@@ -171,7 +171,7 @@ static void add_word(struct text *out, const char *word, size_t length)
 }
 
 /* The length of the word at the beginning of the text. The user part of a URL belongs to the word
- * although it may contain separators, such as the comma of a password. */
+ * even if it contains separators, such as a comma in a password. */
 static size_t word_length(const char *text, const char *separators)
 {
     size_t length = strcspn(text, separators);
@@ -191,7 +191,7 @@ void credential_add_masked(struct text *out, const char *text)
     TEXT_AUTO printable = { 0 };
     TEXT_AUTO hidden = { 0 };
 
-    /* Made printable first, so that the text is searched as it will be shown. */
+    /* Make the text printable first, so that it is searched in the form in which it is shown. */
     text_add_printable(&printable, text, strlen(text), SIZE_MAX / 2);
     add_without_credentials(&hidden, text_string(&printable));
     for (text = text_string(&hidden); *text != '\0';) {

@@ -21,7 +21,7 @@ bool endpoint_check_scrapable(const struct endpoint *endpoint, struct error *err
 {
     return !endpoint_sleeps(endpoint)
            || error_set(error, ERROR_UNSUPPORTED,
-                        "not scraped: it scales to zero, and scrapes would keep a paid instance "
-                        "running; set min_instances to 1 or more to have it scraped, or read it "
-                        "once with metrics_show");
+                        "not scraped: the server scales to zero, and scrapes would keep a paid "
+                        "instance running; set min_instances to 1 or more to have it scraped, or "
+                        "read its metrics once with metrics_show");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is needed to call a model server: address, model, credential. It is resolved from a
- * deployment directly before use. */
+/* What is needed to call a model server: address, model, credential. An endpoint is resolved from a
+ * deployment immediately before it is used. */
 #pragma once
 
 #include "base/net/secrets.h"
@@ -8,14 +8,16 @@
 
 struct outbound_tls;
 
-/* The lock of a server that opsbrain deployed or adopted: where the server's key comes from, and
- * whom to trust for its certificate. A lock lives as long as the process. */
+/* The lock of a server that opsbrain deployed or adopted: how to get the key that opens the server,
+ * and which authorities to trust for its certificate. A lock exists until the process ends. */
 struct endpoint_lock {
     const struct outbound_tls *tls; /* NULL: trust the machine's certificate authorities */
-    /* Returns the bearer that the server accepts now; "" for none. May call a cloud. */
+    /* Writes to `out` the bearer token that the server accepts now, or "" if there is none. This
+     * may involve a call to a cloud. */
     CHECKED bool (*key)(const struct endpoint_lock *lock, char out[SECRET_VALUE_SIZE],
                         struct error *error);
-    /* The server scales to zero without requests: each request keeps a paid instance running. */
+    /* The server scales to zero when it gets no requests, so each request keeps a paid instance
+     * running. */
     bool sleeps;
 };
 
@@ -27,16 +29,17 @@ struct endpoint {
     const struct endpoint_lock *lock;  /* NULL: the credential does not expire */
 };
 
-/* Updates the credential from the lock, because a key may expire while a sweep runs. Does not
- * change the credential if there is no lock, or the lock returns no key. */
+/* Updates the credential from the lock, because a key may expire while a sweep is running. Does not
+ * change the credential if there is no lock, or if the lock has no key. */
 CHECKED bool endpoint_renew(struct endpoint *endpoint, struct error *error);
-/* Whether the server scales to zero without requests: only requests by users may wake it. */
+/* Whether the server scales to zero when it gets no requests. Then only users' requests are allowed
+ * to wake it. */
 static inline bool endpoint_sleeps(const struct endpoint *endpoint)
 {
     return endpoint->lock != NULL && endpoint->lock->sleeps;
 }
-/* To be called before requests that no user made, such as scrapes. UNSUPPORTED if
- * endpoint_sleeps. */
+/* Call this before sending a request that no user asked for, such as a scrape. UNSUPPORTED if
+ * endpoint_sleeps returns true. */
 CHECKED bool endpoint_check_scrapable(const struct endpoint *endpoint, struct error *error);
 /* Returns NULL to trust the machine's certificate authorities. */
 static inline const struct outbound_tls *endpoint_tls(const struct endpoint *endpoint)

@@ -103,7 +103,7 @@ bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *
         if (!ip_network_parse(text, length, &out->items[out->count]))
             return error_set(
                 error, ERROR_INVALID,
-                "\"%.*s\" is not a network: write it as 10.0.0.0/8, 192.0.2.1 or fd00::/8",
+                "\"%.*s\" is neither a network (such as 10.0.0.0/8 or fd00::/8) nor an address",
                 length > 60 ? 60 : (int)length, text);
         out->count++;
         text += length;

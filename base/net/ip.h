@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP addresses and networks, both versions in one form. */
+/* IP addresses and networks, with IPv4 and IPv6 in the same form. */
 #pragma once
 
 #include <netinet/in.h>
@@ -10,16 +10,16 @@
 
 #include "base/core/error.h"
 
-/* An IPv4 address has its mapped form, ::ffff:192.0.2.1. */
+/* An IPv4 address is stored in its mapped form, such as ::ffff:192.0.2.1. */
 struct ip_address {
     uint8_t bytes[16];
 };
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* leading bits that count, 0 to 128; of an IPv4 network at least IP_V4_BITS */
+    unsigned bits; /* length of the prefix, 0 to 128; for an IPv4 network at least IP_V4_BITS */
 };
-#define IP_V4_BITS 96 /* the bits that all mapped IPv4 addresses have in common */
+#define IP_V4_BITS 96 /* length of the prefix that all mapped IPv4 addresses have in common */
 
 #define IP_TEXT_SIZE INET6_ADDRSTRLEN
 #define IP_NETWORKS_LIMIT 64
@@ -35,7 +35,7 @@ bool ip_parse(const char *text, size_t length, struct ip_address *out);
 /* Converts the address of a connection; returns false if it is neither IPv4 nor IPv6. */
 bool ip_of(const struct sockaddr_storage *address, struct ip_address *out);
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
-/* The network that belongs to one client: an IPv4 address, or the /64 of an IPv6 address. */
+/* The network assumed to belong to one client: a single IPv4 address, or an IPv6 address's /64. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
 bool ip_is_v4(const struct ip_address *address);
@@ -43,8 +43,8 @@ bool ip_is_v4(const struct ip_address *address);
 /* Reads "10.0.0.0/8", "fd00::/8" or an address; returns false for anything else. */
 bool ip_network_parse(const char *text, size_t length, struct ip_network *out);
 bool ip_network_holds(const struct ip_network *network, const struct ip_address *address);
-/* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas or blanks. INVALID
- * if one of them is malformed, or there are more than IP_NETWORKS_LIMIT. */
+/* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas, spaces or tabs.
+ * INVALID if one of them is malformed, or if there are more than IP_NETWORKS_LIMIT. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
 /* Whether the address is in one of the networks. */
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

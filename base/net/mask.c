@@ -11,9 +11,9 @@
 #include "base/net/mask_view.h"
 
 #define SHORT_BYTES 12                  /* a shorter secret is weak */
-#define FEW_DISTINCT 5                  /* with fewer distinct bytes it is weak: "xxxxxxxxxxxx" */
+#define FEW_DISTINCT 5                  /* a secret with fewer distinct bytes is weak */
 #define LEAST_BYTES 8                   /* the shortest piece that is hidden */
-#define GRAM 4                          /* bytes that are looked up together */
+#define GRAM 4                          /* how many bytes are looked up together */
 #define STRIDE (LEAST_BYTES - GRAM + 1) /* looking up every STRIDE bytes finds every piece */
 #define BUCKETS 4096
 #define FORMS 5
@@ -22,7 +22,7 @@
 /* One way of writing the secret, case-folded. */
 struct form {
     size_t from, length; /* its place in the mask's bytes */
-    size_t least;        /* bytes in a row that reveal it */
+    size_t least;        /* this many bytes in a row reveal the secret */
 };
 
 struct mask {
@@ -31,14 +31,15 @@ struct mask {
     struct form forms[FORMS];
     size_t form_count;
     struct text bytes; /* all forms, one after the other */
-    uint8_t *form_of;  /* the index of each byte's form */
-    /* The hash table of all grams: the first position of a bucket, and for each position the next
-     * one of the same bucket; both plus 1; 0: none. */
+    uint8_t *form_of;  /* for each byte, the index of its form */
+    /* A hash table of all sequences of GRAM bytes in the forms. `head` has the first position in
+     * each bucket, and `next` has, for each position, the next one in the same bucket. 1 is added
+     * to all positions, so that 0 means "none". */
     uint32_t head[BUCKETS];
     uint32_t *next;
 };
 
-/* Folds upper and lower case, and the two alphabets of base64, into one. */
+/* Maps upper case to lower case, and base64's URL-safe alphabet to the standard one. */
 static unsigned char fold(unsigned char byte)
 {
     if (byte >= 'A' && byte <= 'Z')
@@ -70,7 +71,7 @@ static void add_hexadecimal(struct mask *mask, const char *secret)
     explicit_bzero(written.data, written.length);
 }
 
-/* Adds the characters of base64 that these bytes determine, whatever comes after them. */
+/* Adds the bytes in base64, without the last character if it depends on what follows the bytes. */
 static void add_base64(struct mask *mask, const char *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -110,8 +111,8 @@ static void index_form(struct mask *mask, uint8_t which)
     }
 }
 
-/* A secret inside a longer base64 text begins at one of the three positions in a group of three
- * bytes. */
+/* If a longer text is encoded in base64, a secret in it can begin at any of three positions in a
+ * group of three bytes, so the secret has three base64 forms. */
 static void add_forms(struct mask *mask, const char *secret)
 {
     TEXT_AUTO written = { 0 };
@@ -137,7 +138,7 @@ struct mask *mask_create(const char *secret)
     mask = memory_zeroed(1, sizeof *mask);
     mask->weak = mask_is_weak(secret);
     mask->word = memory_copy_text(secret);
-    /* Allocated once, so that no copy of the secret is left in freed memory. */
+    /* Allocate once: if the text grew, copies of the secret would be left in freed memory. */
     text_reserve(&mask->bytes, 8 * strlen(secret));
     if (!mask->weak)
         add_forms(mask, secret);
@@ -177,8 +178,8 @@ static size_t count_distinct(const char *secret)
     return count;
 }
 
-/* The words are values from the documentation of engines and clients, and words that servers write
- * anyway. */
+/* The words are placeholders from the documentation of engines and clients, and words that servers
+ * often write. */
 bool mask_is_weak(const char *secret)
 {
     static const char *const words[] = {
@@ -218,7 +219,7 @@ static void add_span(struct spans *spans, struct span span)
     spans->at[spans->count++] = span;
 }
 
-/* The longest run of bytes around `at` in the view that equals the bytes around `place` in the
+/* The longest run of bytes around `at` in the view that matches the bytes around `place` in the
  * form. */
 static struct span extend(const struct mask *mask, const struct mask_view *view, size_t at,
                           size_t place)
@@ -296,7 +297,7 @@ static void find_words(const struct mask *mask, const struct mask_view *view, st
     }
 }
 
-/* Searches the text as it is, and decoded up to three times. */
+/* Searches the text as it is, and again after each of up to three rounds of decoding. */
 static void find_all(const struct mask *mask, const struct text *text, bool is_truncated,
                      struct spans *spans)
 {
@@ -374,9 +375,9 @@ void mask_error(const struct mask *mask, struct error *error)
     mask_string(mask, MASK_FAILURE, error->message, sizeof error->message);
 }
 
-/* ---- Text that still grows ------------------------------------------------------------------- */
+/* ---- Text that is still growing -------------------------------------------------------------- */
 
-/* How many bytes at the end of the view also occur in one of the forms. */
+/* The length of the longest run at the end of the view that also occurs in one of the forms. */
 static size_t open_bytes(const struct mask *mask, const struct mask_view *view)
 {
     size_t longest = 0;
@@ -402,7 +403,7 @@ size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t lengt
         return length;
     safe = mask_view_whole(bytes, length);
     reach = MASK_VIEW_GROWTH * mask->bytes.length;
-    first = reach < safe ? safe - reach : 0; /* all pieces that begin before this are complete */
+    first = reach < safe ? safe - reach : 0; /* pieces that begin before this are complete */
     view = mask_view_of(bytes + first, safe - first);
     for (int round = 0; round < MASK_VIEW_ROUNDS; round++) {
         size_t open = open_bytes(mask, &view);

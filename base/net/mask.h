@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hides a secret in the output of a server to which it was sent: as it is, escaped (JSON, percent,
- * HTML), in base64 or hexadecimal, in upper or lower case, with blanks in between, and large pieces
- * of it. This is for servers that repeat what they received; a server that wants to reveal a secret
- * always can. */
+/* Hides a secret, and large pieces of it, in the output of a server that received it. The secret is
+ * found as it is, escaped (as in JSON, URLs or HTML), in base64 or hexadecimal, in upper or lower
+ * case, and with spaces in between. This protects against servers that repeat what they received; a
+ * server that wants to reveal a secret always can. */
 #pragma once
 
 #include "base/core/text.h"
@@ -10,7 +10,7 @@
 struct error;
 struct mask;
 
-/* Returns NULL, which hides nothing, for NULL and "". Free with mask_destroy. */
+/* Returns NULL for NULL and "". Free with mask_destroy. A mask that is NULL hides nothing. */
 struct mask *mask_create(const char *secret);
 void mask_destroy(struct mask *mask); /* wipes it; does nothing for NULL */
 void mask_destroy_at(struct mask **mask);
@@ -20,21 +20,21 @@ void mask_destroy_at(struct mask **mask);
  * bytes, or is a common word. */
 bool mask_is_weak(const char *secret);
 
-/* The kind of text. A weak secret is hidden only in failures, and only as a separate word; of any
- * other secret, pieces of three quarters or more are hidden. */
+/* The kind of text. A weak secret is hidden only in messages about failures, and only if it is a
+ * separate word. Of any other secret, pieces of at least three quarters of it are hidden. */
 enum mask_kind {
     MASK_ANSWER,
     MASK_FAILURE,
 };
 
-/* Replaces the secret by "(hidden)" everywhere in the text. `is_truncated`: the text was truncated,
- * so 8 or more bytes of the secret at the end of the text are hidden too. */
+/* Replaces the secret with "(hidden)" everywhere in the text. If `is_truncated`, the text was cut
+ * off, so a piece of 8 or more bytes of the secret at its end is hidden too. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text);
-/* The same in a string, which counts as truncated if its array has no room for a further character
- * of UTF8_LONGEST bytes. */
+/* The same for a string in an array of `size` bytes. The string counts as truncated if the array
+ * has no room for another character of UTF8_LONGEST bytes. */
 void mask_string(const struct mask *mask, enum mask_kind kind, char *string, size_t size);
 void mask_error(const struct mask *mask, struct error *error);
-/* How many bytes of a growing text can be masked and shown now: the bytes after them may be the
- * beginning of a piece of the secret, or of an escape. All bytes if `mask` is NULL, or if the
- * secret is weak. */
+/* How many bytes of a growing text can be masked and shown now. The bytes after them may be the
+ * beginning of a piece of the secret, or of an escape sequence. Returns `length` if `mask` is NULL
+ * or the secret is weak. */
 size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t length);

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* An escape, or a plain byte. */
+/* An escape sequence, or a plain byte. */
 struct piece {
     unsigned char bytes[UTF8_LONGEST]; /* decoded */
     size_t count;                      /* number of decoded bytes */
@@ -56,7 +56,7 @@ static int digit_of(unsigned char byte)
     return isdigit(byte) ? byte - '0' : isxdigit(byte) ? tolower(byte) - 'a' + 10 : -1;
 }
 
-/* The value of hexadecimal digits; -1 if one is not a digit. */
+/* The value of hexadecimal digits; -1 if one of the bytes is not a digit. */
 static int32_t read_digits(const unsigned char *bytes, size_t count)
 {
     int32_t value = 0;
@@ -84,7 +84,7 @@ static void put_character(struct piece *piece, int32_t character, size_t taken)
     out[0] = (unsigned char)((0xf00 >> piece->count & 0xff) | character);
 }
 
-/* Decodes \uXXXX, or two of them for characters above U+FFFF. */
+/* Decodes \uXXXX, or two in a row for a character above U+FFFF (a surrogate pair). */
 static void read_unicode(const unsigned char *at, size_t left, struct piece *piece)
 {
     int32_t high = left >= 6 ? read_digits(at + 2, 4) : -1, low = -1;
@@ -123,7 +123,7 @@ static void read_percent(const unsigned char *at, size_t left, struct piece *pie
 
 #define ENTITY_DIGITS 6
 
-/* Decodes &#65; and &#x41;, and the few named entities of characters that tokens may have. */
+/* Decodes &#65; and &#x41;, and the few named entities for characters that a token may contain. */
 static void read_entity(const unsigned char *at, size_t left, struct piece *piece)
 {
     static const struct {
@@ -164,7 +164,7 @@ static struct piece read_piece(const unsigned char *at, size_t left)
 
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
-/* Decodes the next escape or byte. A character that is dropped has count 0. */
+/* Decodes the next escape sequence or byte. If a character is dropped, `count` is 0. */
 static struct piece next_piece(const struct mask_view *view, size_t at,
                                enum mask_view_blanks blanks)
 {
@@ -181,7 +181,7 @@ static struct piece next_piece(const struct mask_view *view, size_t at,
     return piece;
 }
 
-/* The decoded bytes are never more than those before decoding. */
+/* Decoding never makes a text longer. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks)
 {
     unsigned char *bytes = memory_zeroed(view->length + 1, sizeof *bytes);

@@ -53,7 +53,7 @@ static bool may_connect(const struct outbound_request *request, const struct soc
                                 : !outbound_address_is_refused(address);
 }
 
-/* Called after a name was resolved, so that no name can lead to a refused address. */
+/* Called after the name was resolved, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct outbound_transfer *transfer = context;
@@ -61,7 +61,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    /* For a Unix socket, the permissions of its file decide who may use it. */
+    /* The permissions of a Unix socket's file decide who can connect to it. */
     if (transfer->request->socket_path != NULL)
         return socket(AF_UNIX, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
@@ -96,7 +96,8 @@ static void copy_visible(char *out, size_t size, const char *bytes, size_t lengt
     out[copied] = '\0';
 }
 
-/* Reads seconds, or a date (RFC 9110, 10.2.3); returns seconds from now, -1 if it is neither. */
+/* Reads a number of seconds, or a date (RFC 9110, 10.2.3). Returns the seconds from now; -1 if the
+ * value is neither. */
 static int64_t read_retry_after(const char *value)
 {
     static const int64_t longest_s = INT64_C(366) * 86400;
@@ -125,7 +126,8 @@ static bool is_header(const char *line, size_t length, const char *name, const c
     return true;
 }
 
-/* The length of a redirect's target without the parts that may contain a credential. */
+/* How much of a redirect's target can be shown: nothing after '?' or '#', and nothing at all if an
+ * '@' comes before them, because a credential may be there. */
 static size_t shown_length(const char *url, size_t length)
 {
     size_t shown = 0;
@@ -228,7 +230,7 @@ static void set_headers(struct outbound_transfer *transfer)
     TEXT_AUTO bearer = { 0 };
 
     add_header(transfer, "Accept", request->accept != NULL ? request->accept : "application/json");
-    add_header(transfer, "Expect", ""); /* libcurl omits a header without a value */
+    add_header(transfer, "Expect", ""); /* an empty value makes libcurl omit the header */
     if (request->body != NULL)
         add_header(transfer, "Content-Type",
                    request->content_type != NULL ? request->content_type : "application/json");
@@ -261,7 +263,7 @@ static void set_guards(CURL *easy, struct outbound_transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    /* "" also ignores a proxy from the environment */
+    /* "" makes libcurl ignore a proxy from the environment too */
     curl_easy_setopt(easy, CURLOPT_PROXY, proxy != NULL ? proxy : "");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);

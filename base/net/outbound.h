@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls to other servers, on the caller's thread: bounded and cancellable. No TCP connection is
- * made to a refused address (outbound_address.h), except as `to_metadata` allows; with a proxy,
- * only the proxy's address is checked. Redirects are not followed. The load generator has its own
- * client. */
+/* HTTP calls to other servers. A call runs on the caller's thread, is limited in time and size, and
+ * can be cancelled. It makes no TCP connection to an address that is refused (outbound_address.h),
+ * except that `to_metadata` allows one such address; with a proxy, only the proxy's address is
+ * checked. Redirects are not followed. The load generator has its own client. */
 #pragma once
 
 #include <stdint.h>
@@ -16,9 +16,9 @@
 #define OUTBOUND_CONNECT_MS 10000
 #define OUTBOUND_TOTAL_MS 60000
 
-/* Certificates as PEM, for a server that the machine's authorities do not certify, or that asks for
- * a client certificate. The machine's authorities include those that SSL_CERT_FILE names, if it
- * is set (outbound_code.h). */
+/* Certificates in PEM form, for a server whose certificate was not issued by one of the machine's
+ * certificate authorities, or that requires a client certificate. If SSL_CERT_FILE is set, the
+ * machine's authorities include those in that file (outbound_code.h). */
 struct outbound_tls {
     const char *authorities;       /* "": the machine's authorities */
     const char *certificate, *key; /* the client's; the key is secret; "": none */
@@ -35,16 +35,16 @@ struct outbound_request {
     const char *content_type;       /* content type of the body; NULL: application/json */
     const struct outbound_tls *tls; /* NULL: the machine's authorities, no client certificate */
     const char *proxy;              /* URL; NULL or "": none */
-    const char *kept_header;        /* header of the answer whose value is returned; NULL: none */
-    /* The call may reach the machine's metadata service, and nothing else; only fleet/cloud sets
-     * it. */
+    const char *kept_header;        /* answer header whose value is returned; NULL: none */
+    /* The call can reach the metadata service of the machine's cloud and nothing else. Only
+     * fleet/cloud sets this. */
     bool to_metadata;
     const char *accept;         /* NULL: application/json */
-    const char *const *headers; /* further headers, "Name: value"; end with NULL; NULL: none */
+    const char *const *headers; /* further headers ("Name: value"), then NULL; NULL: none */
     int64_t connect_timeout_ms; /* 0: OUTBOUND_CONNECT_MS */
     int64_t total_timeout_ms;   /* 0: OUTBOUND_TOTAL_MS */
     int64_t idle_timeout_ms; /* longest time without a byte, even before the first; 0: no limit */
-    size_t response_limit_bytes; /* a larger 2xx body is FAILURE_PROTOCOL; 0: 16 MiB */
+    size_t response_limit_bytes; /* a larger 2xx body causes FAILURE_PROTOCOL; 0: 16 MiB */
     /* Called with each piece of a 2xx body, which is then not stored; false stops the transfer. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length);
     /* Returns whether to stop; called at least 5 times a second. May be NULL. */
@@ -59,27 +59,27 @@ struct outbound_response {
     char location[128];    /* for a redirect: scheme, host and path */
     char kept_header[128]; /* value of request->kept_header; "": the answer lacks it */
     int64_t retry_after_s; /* -1: not given */
-    struct text body;      /* of an error: its first 64 KiB; of a 2xx with on_bytes: empty */
+    struct text body;      /* for an error, its first 64 KiB; empty for a 2xx with on_bytes */
     enum failure failure;  /* NONE if the status is 2xx and the body arrived completely */
     int64_t sent_ns, first_byte_ns, end_ns; /* monotonic; 0: it did not happen */
 };
 
 /* Whether the answer is a web page, which an API never sends. */
 bool outbound_is_page(const struct outbound_response *response);
-/* Appends "; " and where the API may be, for a `url` that answered with a web page. */
+/* For a `url` that answered with a web page: appends "; " and advice on where the API might be. */
 void outbound_advise_page(const char *url, struct text *out);
 
-/* Returns true if a 2xx answer arrived completely. Otherwise `response` is filled as far as the
- * call went, with the class of failure, and `error` has a sentence, usually with the URL's host and
- * port: INVALID (the URL, or a bearer that a header cannot contain), FORBIDDEN (the address),
- * TIMEOUT, CANCELLED, BUSY (a limit of this machine), or UPSTREAM. The bearer is hidden in
- * `response` and in `error`, within the limits that mask.h states. The bytes for on_bytes may
- * contain it: the caller masks them once they are decoded. Free with outbound_response_finish in
- * both cases. */
+/* Returns true if a 2xx answer arrived completely. Otherwise, `response` has the class of failure
+ * and what is known of the answer, and `error` has a message, usually with the URL's host and port:
+ * INVALID (a malformed URL, or a bearer that a header cannot contain), FORBIDDEN (an address that
+ * is refused or not in `servers`), TIMEOUT, CANCELLED, BUSY (a limit of this machine was reached),
+ * or UPSTREAM. The bearer is hidden in `response` and in `error`, within the limits that mask.h
+ * states. The bytes passed to on_bytes may contain it, so the caller must mask them after decoding
+ * them. Free with outbound_response_finish in both cases. */
 CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);
 
-/* To be called once, before threads are started. From then on the process ignores SIGPIPE. */
+/* Call this once, before any thread is started. From then on, the process ignores SIGPIPE. */
 CHECKED bool outbound_global_init(struct error *error);
 void outbound_global_finish(void);

@@ -12,13 +12,13 @@ struct network {
 };
 
 static const struct network metadata_ipv4[] = {
-    { "169.254.0.0", 16 },     /* link-local: metadata of AWS, Google, Azure, Oracle */
-    { "100.100.100.200", 32 }, /* metadata of Alibaba */
-    { "192.0.0.192", 32 },     /* metadata of Oracle */
-    { "168.63.129.16", 32 },   /* host services of Azure */
+    { "169.254.0.0", 16 },     /* link-local: metadata services of AWS, Google, Azure, Oracle */
+    { "100.100.100.200", 32 }, /* Alibaba's metadata service */
+    { "192.0.0.192", 32 },     /* Oracle's metadata service */
+    { "168.63.129.16", 32 },   /* Azure's host services */
 };
 static const struct network special_ipv4[] = {
-    { "0.0.0.0", 8 },   /* unspecified; on Linux it is the machine itself */
+    { "0.0.0.0", 8 },   /* unspecified; on Linux, the machine itself */
     { "224.0.0.0", 4 }, /* multicast */
     { "240.0.0.0", 4 }, /* reserved, broadcast */
 };
@@ -27,29 +27,29 @@ static const struct network refused_ipv6[] = {
     { "::", 128 },            /* unspecified */
     { "fe80::", 10 },         /* link-local */
     { "ff00::", 8 },          /* multicast */
-    { "fd00:ec2::254", 128 }, /* metadata of AWS */
-    { "fd20:ce::254", 128 },  /* metadata of Google */
-    { "fd00:42::42", 128 },   /* metadata of Scaleway */
+    { "fd00:ec2::254", 128 }, /* AWS's metadata service */
+    { "fd20:ce::254", 128 },  /* Google's metadata service */
+    { "fd00:42::42", 128 },   /* Scaleway's metadata service */
 };
 
-/* Networks whose addresses contain an IPv4 address, and the bytes in which it is. */
+/* Networks whose addresses contain an IPv4 address, and the indexes of the bytes that it is in. */
 static const struct {
     struct network network;
     uint8_t at[4];
-    bool inverted; /* the bytes have all their bits inverted */
+    bool inverted; /* all bits of the IPv4 address are inverted */
 } embedding[] = {
     { { "::ffff:0:0", 96 }, { 12, 13, 14, 15 } },   /* mapped */
-    { { "::", 96 }, { 12, 13, 14, 15 } },           /* compatible, historic */
+    { { "::", 96 }, { 12, 13, 14, 15 } },           /* compatible (deprecated) */
     { { "::ffff:0:0:0", 96 }, { 12, 13, 14, 15 } }, /* translated (RFC 2765) */
     { { "64:ff9b::", 96 }, { 12, 13, 14, 15 } },    /* NAT64 */
     { { "2002::", 16 }, { 2, 3, 4, 5 } },           /* 6to4 */
-    { { "2001::", 32 }, { 4, 5, 6, 7 } },           /* Teredo, the server */
-    { { "2001::", 32 }, { 12, 13, 14, 15 }, true }, /* Teredo, the client */
+    { { "2001::", 32 }, { 4, 5, 6, 7 } },           /* Teredo: the server's address */
+    { { "2001::", 32 }, { 12, 13, 14, 15 }, true }, /* Teredo: the client's address */
 };
 
-/* In the network for private NAT64 (RFC 8215), the length of the prefix decides in which bytes the
- * IPv4 address is (RFC 6052). Only the operator knows that length, so a metadata address is refused
- * in whichever of these bytes it is. */
+/* The network for private NAT64 (RFC 8215). Which bytes the IPv4 address is in depends on the
+ * length of the NAT64 prefix (RFC 6052), which only the operator knows. Therefore an address is
+ * refused if any of the groups of bytes below is a metadata address. */
 static const struct network local_nat64 = { "64:ff9b:1::", 48 };
 static const uint8_t local_nat64_at[][4] = {
     { 6, 7, 9, 10 },
@@ -109,7 +109,7 @@ static bool embeds_refused(const uint8_t address[16])
     return false;
 }
 
-/* Whether the interface part is ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d (RFC 5214). */
+/* Whether the interface identifier is ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d (RFC 5214). */
 static bool is_isatap(const uint8_t address[16])
 {
     static const uint8_t mark[3] = { 0, 0x5e, 0xfe };

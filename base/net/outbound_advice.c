@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advises how to fix what made a call fail, as far as the failure shows it. */
+/* Gives advice on how to fix the cause of a failed call, if the failure reveals it. */
 #include <string.h>
 
 #include "base/net/outbound_transfer.h"
@@ -27,7 +27,7 @@ void outbound_advise_page(const char *url, struct text *out)
     else
         text_addf(
             out,
-            "; this is a web page, not an API: the API's URL is one under which /models answers "
+            "; this is a web page, not an API: use the base URL under which /models answers with "
             "JSON, such as http://%.*s:8000/v1",
             (int)url_host_length(text_string(&peer)), text_string(&peer));
 }
@@ -40,14 +40,15 @@ static bool is_plain_http(const struct outbound_transfer *transfer)
 static void advise_on_certificate(const struct outbound_transfer *transfer, struct text *out)
 {
     if (strstr(transfer->detail, "subject name") != NULL)
-        text_add(out, "; use a host name that its certificate names");
+        text_add(out, "; use a host name that the server's certificate contains");
     else if (strstr(transfer->detail, "expired") != NULL)
-        text_add(out, "; its certificate has to be renewed");
+        text_add(out, "; the server's certificate must be renewed");
     else
-        text_add(out,
-                 "; to trust the server, put its certificate, or its authority's, into a file, "
-                 "set SSL_CERT_FILE in opsbrain's environment to that file and restart "
-                 "opsbrain");
+        text_add(
+            out,
+            "; to trust the server, put its certificate, or that of its certificate authority, "
+            "into a file, set SSL_CERT_FILE in opsbrain's environment to that file and "
+            "restart opsbrain");
 }
 
 /* If a server that expects TLS receives plain HTTP, it answers with a message that says so, or with
@@ -59,11 +60,11 @@ static void advise_on_scheme(const struct outbound_transfer *transfer, CURLcode 
 
     if (transfer->response->status == 400 && transfer->response->body.length > 0
         && strcasestr(text_string(&transfer->response->body), "HTTPS") != NULL)
-        text_addf(out, "; it speaks TLS there: its URL is https://%s", peer);
+        text_addf(out, "; this port speaks TLS: use https://%s", peer);
     else if (without_headers
              && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_GOT_NOTHING
                  || code == CURLE_RECV_ERROR))
-        text_addf(out, "; if it speaks TLS there, its URL is https://%s", peer);
+        text_addf(out, "; if this port speaks TLS, use https://%s", peer);
 }
 
 static void advise_on_token(const struct outbound_transfer *transfer, const char *peer,
@@ -72,13 +73,13 @@ static void advise_on_token(const struct outbound_transfer *transfer, const char
     const char *scheme = is_plain_http(transfer) ? "http" : "https";
 
     if (transfer->request->bearer != NULL)
-        text_add(out, "; it refuses the token it was sent: correct the secret's value, or name "
-                      "a different secret with deployment_update");
+        text_add(out, "; the server rejected the token: correct the secret's value, or name a "
+                      "different secret with deployment_update");
     else
         text_addf(out,
-                  "; it requires a token: an admin stores it as OPSBRAIN_SECRET_<NAME> or in the "
-                  "secrets folder and binds it (secret_bind <NAME> to %s://%s), then "
-                  "deployment_update with secret <NAME>",
+                  "; the server requires a token: have an admin store it as "
+                  "OPSBRAIN_SECRET_<NAME> or in the secrets folder and bind it (secret_bind <NAME> "
+                  "to %s://%s), then use deployment_update with secret <NAME>",
                   scheme, peer);
 }
 
@@ -104,7 +105,7 @@ void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode
         advise_on_certificate(transfer, out);
     else if (!is_plain_http(transfer) && response->sent_ns == 0
              && (code == CURLE_SSL_CONNECT_ERROR || code == CURLE_OPERATION_TIMEDOUT))
-        text_addf(out, "; if it speaks plain HTTP there, its URL is http://%s", peer);
+        text_addf(out, "; if this port speaks plain HTTP, use http://%s", peer);
     else if (is_plain_http(transfer))
         advise_on_scheme(transfer, code, peer, out);
     if (out->length == 0 && (code == CURLE_OK || transfer->enough))

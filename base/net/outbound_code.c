@@ -24,7 +24,7 @@ void outbound_code_trust(CURL *easy, const struct outbound_tls *tls)
         curl_easy_setopt(easy, CURLOPT_CAINFO, file);
     if (tls == NULL)
         return;
-    if (tls->authorities[0] != '\0') { /* no other authorities are trusted */
+    if (tls->authorities[0] != '\0') { /* trust no other authorities */
         curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }

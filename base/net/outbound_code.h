@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What outbound calls and the load generator share: which certificates libcurl trusts, and which
- * class of failure a result of libcurl, or an errno of connect, is. */
+/* Used by both outbound calls and the load generator: sets which certificates libcurl trusts, and
+ * converts libcurl's result codes and connect's errno to classes of failure. */
 #pragma once
 
 #include <curl/curl.h>
@@ -10,12 +10,12 @@
 
 struct outbound_tls;
 
-/* Sets which authorities to trust for TLS: those of `tls`; if it has none (NULL or ""), the
- * machine's. If SSL_CERT_FILE is set, the file that it names replaces libcurl's file of the
- * machine's authorities, but not libcurl's folder of them, if it has one. Also sets the client
- * certificate of `tls`, if it has one. The server's certificate is always verified. */
+/* Sets which certificate authorities to trust for TLS: those in `tls` or, if `tls` is NULL or has
+ * none (""), the machine's. libcurl has a file of the machine's authorities, and may have a folder;
+ * if SSL_CERT_FILE is set, its file replaces libcurl's file but not the folder. Also sets the
+ * client certificate if `tls` has one. The server's certificate is always verified. */
 void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
 enum failure outbound_code_connect_failure(int number); /* `number`: connect's errno */
-/* `sent`: the connection was there and sending began, so that a timeout cannot be one of
- * connecting. FAILURE_NONE for CURLE_OK. */
+/* `sent`: the connection was established and sending began, so a timeout did not occur while
+ * connecting. Returns FAILURE_NONE for CURLE_OK. */
 enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent);

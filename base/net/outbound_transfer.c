@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound_code.h"
 
-#define SHOWN_BYTES 160 /* of a quoted message, so that there is room for advice */
+#define SHOWN_BYTES 160 /* at most this much of a message is quoted, to leave room for advice */
 
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {
@@ -55,15 +55,16 @@ void outbound_transfer_describe_peer(const char *url, struct text *out)
     text_add_printable(out, authority, length, SHOWN_BYTES / 2);
 }
 
-/* Finds the sentence in an error's JSON: {"error": {"message": ...}} of OpenAI and similar servers,
- * {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail": ...} of FastAPI. */
-static const char *find_sentence(const json_t *body)
+/* Finds the error message in JSON: {"error": {"message": ...}} from OpenAI and similar servers,
+ * {"error": ...} from TGI and Ollama, {"message": ...} from older versions of vLLM, {"detail": ...}
+ * from FastAPI. */
+static const char *find_message(const json_t *body)
 {
-    const char *sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
+    const char *message = json_get_text(json_object_get(body, "error"), "message", NULL);
 
-    sentence = json_get_text(body, "error", sentence);
-    sentence = json_get_text(body, "message", sentence);
-    return json_get_text(body, "detail", sentence);
+    message = json_get_text(body, "error", message);
+    message = json_get_text(body, "message", message);
+    return json_get_text(body, "detail", message);
 }
 
 /* Appends the title of a web page. */
@@ -78,11 +79,11 @@ static void describe_page(const struct text *body, struct text *out)
     text_add_printable(out, title, strcspn(title, "<"), SHOWN_BYTES);
 }
 
-/* Appends an error's body as a message for users. */
+/* Appends what the body of an error answer says, in a form for users. */
 static void describe_body(const struct outbound_transfer *transfer, struct text *out)
 {
     const struct text *body = &transfer->response->body;
-    const char *sentence = NULL;
+    const char *message = NULL;
     json_auto_t *parsed = NULL;
     struct error ignored;
 
@@ -93,10 +94,10 @@ static void describe_body(const struct outbound_transfer *transfer, struct text 
         return;
     }
     if (json_parse(body->data, body->length, &parsed, &ignored))
-        sentence = find_sentence(parsed);
+        message = find_message(parsed);
     text_add(out, ": ");
-    if (sentence != NULL)
-        text_add_printable(out, sentence, strlen(sentence), SHOWN_BYTES);
+    if (message != NULL)
+        text_add_printable(out, message, strlen(message), SHOWN_BYTES);
     else
         text_add_printable(out, body->data, body->length, SHOWN_BYTES);
 }
@@ -115,7 +116,7 @@ static void describe_stop(const struct outbound_transfer *transfer, struct text 
         text_addf(out, "the answer is larger than the limit of %zu bytes", transfer->limit_bytes);
         return;
     default:
-        text_add(out, "this machine has no memory for the call");
+        text_add(out, "this machine has too little memory for the call");
     }
 }
 
@@ -152,7 +153,7 @@ static void describe_status(const struct outbound_transfer *transfer, struct tex
 
     text_addf(out, "the server answered %ld", status);
     if (status >= 300 && status < 400)
-        text_addf(out, "%s%s; redirects are not followed: name the final URL",
+        text_addf(out, "%s%s; redirects are not followed: use the final URL",
                   location[0] != '\0' ? " and redirects to " : "", location);
     else
         describe_body(transfer, out);

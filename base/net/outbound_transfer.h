@@ -16,23 +16,22 @@ struct outbound_transfer {
     CURL *easy;
     struct curl_slist *headers;
     size_t received_bytes, limit_bytes; /* of a 2xx body */
-    int64_t last_byte_ns;               /* latest byte of the answer, or the beginning of sending */
-    enum failure stopped;               /* why we ended it; NONE: we did not, or `enough` is why */
-    bool enough;                        /* enough of an error's body was read */
-    char refused[INET6_ADDRSTRLEN];     /* the address that we refused to connect to; "": none */
-    bool unlisted;                      /* the latest address is not in request->servers */
-    char detail[CURL_ERROR_SIZE];       /* libcurl's message */
+    int64_t last_byte_ns; /* latest byte of the answer; before any, the start of sending */
+    enum failure stopped; /* why we stopped it; NONE: not stopped, or stopped because of `enough` */
+    bool enough;          /* enough of an error's body was read */
+    char refused[INET6_ADDRSTRLEN]; /* the address that we refused to connect to; "": none */
+    bool unlisted;                  /* the latest address is not in request->servers */
+    char detail[CURL_ERROR_SIZE];   /* libcurl's message */
 };
 
-/* The class of failure of a transfer that ended, from `stopped`, libcurl's code, the status and the
- * body. */
+/* Derives a transfer's class of failure from `stopped`, libcurl's code, the status and the body. */
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code);
-/* Appends "host:port" of a URL, or "host" if it has no port. The other parts of a URL may contain a
- * secret, which must not be logged. */
+/* Appends the URL's "host:port", or its "host" if it has no port. The other parts of the URL may
+ * contain a secret, which must not be logged. */
 void outbound_transfer_describe_peer(const char *url, struct text *out);
 /* Appends "; " and advice on how to fix the failure, or nothing. */
 void outbound_transfer_advise(const struct outbound_transfer *transfer, CURLcode code,
                               const char *peer, struct text *out);
-/* Sets the error to a sentence about transfer->response->failure; returns false. */
+/* Sets the error to a message that explains transfer->response->failure. Returns false. */
 CHECKED bool outbound_transfer_explain(const struct outbound_transfer *transfer, CURLcode code,
                                        struct error *error);

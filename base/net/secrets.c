@@ -25,13 +25,13 @@ bool secret_name_check(const char *name, struct error *error)
         || name[0] > 'Z')
         return error_set(
             error, ERROR_INVALID,
-            "a secret's name is 1 to %d of A-Z, 0-9 and _, beginning with a letter; it "
-            "names a secret and is not its value",
+            "a secret's name is 1 to %d characters long, has only A-Z, 0-9 and _, and begins "
+            "with a letter; give the name of a secret, not its value",
             SECRET_NAME_SIZE - 1);
     return true;
 }
 
-/* The messages have the secret's name but never its value. */
+/* The error messages contain the secret's name but never its value. */
 static CHECKED bool check_value(const char *name, const char *value, size_t length,
                                 struct error *error)
 {
@@ -70,8 +70,8 @@ static CHECKED bool copy_value(const char *name, const char *value, size_t lengt
 }
 
 /* Reads at most `size` bytes of a regular file; fails for a pipe or a device, without blocking.
- * Follows symbolic links, because Kubernetes' mounted secret folders consist of them. Returns the
- * number of bytes, or -1 with errno. */
+ * Follows symbolic links, because the secret folders that Kubernetes mounts consist of them.
+ * Returns the number of bytes, or -1 with errno set. */
 static ssize_t read_file(const char *path, char *out, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -106,7 +106,7 @@ static CHECKED bool read_from_folder(const char *folder, const char *name, char 
                                      struct error *error)
 {
     char path[PATH_MAX];
-    /* Has room for CR LF, and for one more byte, so that a longer value is noticed. */
+    /* Has room for CR LF and for one more byte, so that a value that is too long is noticed. */
     char value[SECRET_VALUE_SIZE + 2] = "";
     ssize_t length;
     bool done;
@@ -153,9 +153,10 @@ bool secret_file_read(const char *folder, const char *file, char **out, size_t *
     ssize_t got;
 
     if (folder[0] == '\0')
-        return error_set(error, ERROR_NOT_FOUND,
-                         "no file %s: start opsbrain with a secrets folder and put the file there",
-                         file);
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "there is no file %s: start opsbrain with a secrets folder and put the file there",
+            file);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, file) >= sizeof path)
         return refuse_path(error);
     bytes = memory_zeroed(SECRET_FILE_BYTES + 2, 1);
@@ -195,8 +196,9 @@ static CHECKED bool read_line(const char *path, const char *line, size_t number,
         ++*count;
         return true;
     }
-    return error_set(error, ERROR_INVALID, "%s, line %zu, is not an origin (%s): nothing is sent",
-                     path, number, problem.message);
+    return error_set(error, ERROR_INVALID,
+                     "%s, line %zu, is not an origin (%s): the secret is not sent", path, number,
+                     problem.message);
 }
 
 static CHECKED bool read_lines(const char *path, char *lines, char (**out)[ORIGIN_SIZE],

@@ -15,14 +15,14 @@
 
 struct entry {
     char name[NAME_SIZE]; /* "": the entry is a network, or one address */
-    bool itself, below;   /* whether the entry means the name itself, and names below it */
+    bool itself, below;   /* whether the name itself is listed; whether names below it are */
     struct ip_network network;
 };
 
 struct server_list {
     struct entry *entries;
     size_t count;
-    bool has_networks; /* or addresses */
+    bool has_networks; /* some entry is a network or an address */
 };
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ bool server_list_has_name(const struct server_list *list, const char *host)
     return false;
 }
 
-/* A network such as ::/0 has no IPv4 address, although the mapped ones are in it. */
+/* A network such as ::/0 does not match IPv4 addresses, although it contains their mapped forms. */
 static bool has(const struct server_list *list, const struct ip_address *address)
 {
     for (size_t i = 0; i < list->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model servers that may be called, if the operator restricts them: networks, addresses and
+/* The operator's list of the model servers that are allowed to be called: networks, addresses and
  * names. */
 #pragma once
 
@@ -11,8 +11,9 @@
 struct server_list;
 
 /* Reads "10.0.0.0/8, fd00::/8, 192.168.1.5, gpu.example.com, .lab.example.com, *.dev.example.com":
- * a leading dot stands for the name itself and all names below it, "*." only for those below it.
- * For an empty text *out is NULL, which means any server. INVALID if an entry is none of these. */
+ * a leading dot stands for the name itself and all names below it, "*." only for the names below
+ * it. If the text is empty, sets *out to NULL, which allows any server. INVALID if an entry is
+ * malformed. */
 CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
 void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 

@@ -79,8 +79,8 @@ static CHECKED bool read_port(const struct parts *parts, int *out, struct error 
     return true;
 }
 
-/* Checks that the path has only RFC 3986's characters of a path, and two hexadecimal digits after
- * each '%'. */
+/* Checks that the path has only characters that RFC 3986 allows in a path, and two hexadecimal
+ * digits after each '%'. */
 static CHECKED bool check_path(const char *path, struct error *error)
 {
     if (strpbrk(path, "?#") != NULL)
@@ -117,8 +117,8 @@ static CHECKED bool check_ipv6(const char *host, struct error *error)
     return true;
 }
 
-/* Whether a resolver would read the host as a number (2130706433, 0x7f.1), judged by its last
- * label. */
+/* Whether a resolver would take the host for an IPv4 address, such as 2130706433 or 0x7f.1. Only
+ * the last label matters. */
 static bool looks_like_ipv4(const char *host)
 {
     const char *dot = strrchr(host, '.');
@@ -177,7 +177,7 @@ static CHECKED bool read_host(const struct parts *parts, char out[URL_HOST_SIZE]
         return error_set(error, ERROR_INVALID, "the URL's host lacks its closing ']'");
     from += bracketed;
     length -= bracketed ? 2 : 0;
-    if (length == 0 || length > URL_HOST_SIZE - 3) /* 253 is the longest possible name */
+    if (length == 0 || length > URL_HOST_SIZE - 3) /* names have at most 253 characters */
         return error_set(error, ERROR_INVALID, "the URL's host must have 1 to 253 characters");
     for (size_t i = 0; i < length; i++)
         out[i] = (char)tolower((unsigned char)from[i]);
@@ -201,7 +201,7 @@ bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct erro
     return true;
 }
 
-/* Appends the host; an IPv6 address in brackets, as inet_ntop writes it. */
+/* Appends the host. An IPv6 address is put in brackets and written as inet_ntop writes it. */
 static void add_host(const char *host, struct text *out)
 {
     struct in6_addr address;

@@ -9,10 +9,10 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* Values below 256 have one bucket each; above, every power of two is divided into 128 buckets. */
+/* Values below 256 have one bucket each; above, there are 128 buckets for every power of two. */
 #define BUCKETS_PER_POWER ((size_t)128)
 #define POWER_BITS 7
-#define TOP_BITS 44 /* 2^44 ns are 4.9 hours; longer times count in the last bucket */
+#define TOP_BITS 44 /* 2^44 ns is 4.9 hours; longer times count in the last bucket */
 #define BUCKETS ((TOP_BITS - POWER_BITS + 1) * BUCKETS_PER_POWER)
 
 struct histogram {
@@ -63,7 +63,8 @@ static uint64_t bucket_middle(size_t bucket)
     return low + ((UINT64_C(1) << shift) >> 1);
 }
 
-/* Combines the squares of two samples (Chan, Golub, LeVeque 1983). */
+/* The sum of squared distances from the mean for two samples together (Chan, Golub, LeVeque
+ * 1983). */
 static double joined_squares(const struct histogram *a, double b_mean, double b_squares,
                              uint64_t b_count)
 {
@@ -161,8 +162,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The nearest rank, from 1. The factor allows for rounding errors: without it, the quantile 0.07 of
- * 100 values would have rank 8. */
+/* The nearest rank, counted from 1. The factor allows for rounding errors: without it, the quantile
+ * 0.07 of 100 values would have rank 8. */
 static uint64_t rank_of(double q, uint64_t count)
 {
     double position = ceil(q * (double)count * (1 - 4 * DBL_EPSILON));
@@ -183,7 +184,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
         return 0;
     while (bucket < BUCKETS - 1 && (seen += histogram->bucket[bucket]) < rank)
         bucket++;
-    /* What a censored value would have become is not known: it may be above the quantile. */
+    /* The true value behind a censored one is not known: it may be above the quantile. */
     if (censored != NULL)
         *censored = histogram->censored > 0 && bucket_of(histogram->censored_min) <= bucket;
     if (rank == 1)
@@ -193,9 +194,10 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
     return clamp(bucket_middle(bucket), histogram->min, histogram->max);
 }
 
-/* The encoding: version, then varints (LEB128) of count, censored, censored_min, min, max, sum's
- * low and high half, eight bytes of squares (little-endian double), then varints of each filled
- * bucket: its distance from the previous filled one (of the first: from 0), and its count. */
+/* The encoding: the version; as varints (LEB128), count, censored, censored_min, min, max, and the
+ * low and the high half of sum; in eight bytes, squares (a little-endian double); then two varints
+ * for each bucket that is not empty: its distance from the previous such bucket (for the first,
+ * from bucket 0), and its count. */
 #define VERSION 1
 #define COUNT_LIMIT (UINT64_C(1) << 48)
 
@@ -334,7 +336,7 @@ bool histogram_decode(const void *data, size_t length, struct histogram **out, s
     struct histogram *decoded;
 
     if (length == 0 || *reader.next++ != VERSION)
-        return error_set(error, ERROR_INVALID, "the histogram is not of version %d", VERSION);
+        return error_set(error, ERROR_INVALID, "the histogram's version is not %d", VERSION);
     decoded = histogram_create();
     get_head(&reader, decoded);
     if (reader.failed || !head_is_consistent(decoded) || !get_buckets(&reader, decoded)) {

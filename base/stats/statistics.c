@@ -30,7 +30,7 @@ double statistics_t95(size_t degrees_of_freedom)
         2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
         2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
     };
-    static const double z = 1.959964; /* of the normal distribution */
+    static const double z = 1.959964; /* the 97.5 % quantile of the normal distribution */
     double n = (double)degrees_of_freedom;
 
     if (degrees_of_freedom == 0)
@@ -40,7 +40,7 @@ double statistics_t95(size_t degrees_of_freedom)
     return z + (pow(z, 3) + z) / (4 * n) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n);
 }
 
-/* The continued fraction of I_x(a, b), by Lentz's method as Thompson and Barnett changed it. It
+/* The continued fraction of I_x(a, b), by Lentz's method as modified by Thompson and Barnett. It
  * converges fast for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double x, double a, double b)
 {
@@ -65,7 +65,7 @@ static double beta_fraction(double x, double a, double b)
     return value;
 }
 
-/* Thread safe, unlike lgamma, which writes to the global signgam. */
+/* Thread-safe, unlike lgamma, which writes to the global signgam. */
 static double log_gamma(double x)
 {
     int sign;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures how fast the load generator can read on this machine, with a loopback server in this
+/* Measures how fast the load generator can read on this machine, using a loopback server in this
  * process. The result is kept for later sweeps, because a measurement occupies two cores for about
  * a second. */
 #pragma once
@@ -11,7 +11,7 @@
 struct ceiling {
     int64_t streams;     /* how many were read at the same time */
     double chunks_per_s; /* read by one load thread, as fast as they arrived */
-    /* Percent of a core that the load thread used; below 85 the loopback server was the
+    /* Percent of a core that the load thread used. If it is below 85, the loopback server was the
      * bottleneck. */
     double cpu_percent;
     double lag_p99_ms;   /* from being readable to being read */
@@ -24,6 +24,6 @@ struct calibration *calibration_create(void);
 void calibration_destroy(struct calibration *calibration); /* does nothing for NULL */
 /* Returns the ceiling, which the first call measures while other callers wait. Only the call that
  * measures calls `stopped`, about 20 times a second: CANCELLED if it returns true. BUSY if the
- * ceiling cannot be measured now. After a failure, the next caller measures. */
+ * ceiling cannot be measured now. After a failure, the next call measures. */
 CHECKED bool calibration_get(struct calibration *calibration, bool (*stopped)(void *context),
                              void *context, struct ceiling *out, struct error *error);

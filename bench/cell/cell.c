@@ -10,7 +10,7 @@
 #define USERS_PER_SHARD 2048
 #define TICK_NS 50000000
 #define DESCRIBE_EVERY_NS 1000000000
-/* The tokens/s that the progress shows are a mean over this time. */
+/* The progress shows the mean tokens/s over this time. */
 #define DESCRIBED_MEAN_NS (INT64_C(3) * DESCRIBE_EVERY_NS)
 #define PROBES_LIMIT 3
 #define PROBE_PAUSE_TICKS 10
@@ -123,8 +123,8 @@ static CHECKED bool start_shards(struct cell *cell, struct error *error)
     return true;
 }
 
-/* The seed depends only on plan, rate and repetition, so that two deployments that one plan
- * measures get their requests at the same times. */
+/* The seed depends only on the plan, the rate and the repetition, so that all deployments that a
+ * plan compares get their requests at the same times. */
 static void prepare_arrivals(struct cell *cell)
 {
     const struct cell_order *order = cell->order;
@@ -234,8 +234,8 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. After the
- * window of an open loop, which has already waited for answers, cuts them off at once. */
+/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. In an open
+ * loop, if cell_measure_window has already waited for answers, cuts them off at once. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {
     bool has_waited = cell->drain_ns != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cell: a number of users, or of requests per second, with prompts and answers of one length or
- * distribution, over one window. */
+/* A cell is one measurement: a number of users, or of requests per second, with prompts and answers
+ * of one length or length distribution, over one window. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -13,13 +13,13 @@ struct cell_order {
     const struct workload *workload;
     const struct plan *plan; /* window, timeouts, seed, goodput limits, ... */
     int64_t concurrency, input_tokens, output_tokens;
-    int64_t context_tokens; /* of the model; 0: not known */
-    /* What the prompts must leave room for, so that all servers that are compared accept them.
+    int64_t context_tokens; /* the model's context length; 0: not known */
+    /* What the prompts must leave room for, so that all the servers being compared accept them.
      * Zero: only what this server needs. */
     struct workload_room room;
     const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
-    bool dataset_sent;             /* the server may already have received it */
-    /* > 0: an open loop of the plan's arrivals, with at most `concurrency` requests in flight. */
+    bool dataset_sent;             /* the server may already have received the dataset's prompts */
+    /* > 0: an open loop with the plan's arrivals and at most `concurrency` requests in flight. */
     double request_rate;
     int64_t repetition; /* varies the arrivals */
     /* Unique among the attempts of all sweeps, so that the prompts generated for this attempt are
@@ -28,19 +28,19 @@ struct cell_order {
     /* Begin with a single request, which measures the cold start and shows whether requests work
      * at all. */
     bool probe;
-    unsigned shards; /* the most load threads to use */
+    unsigned shards; /* the maximum number of load threads */
     /* The chunks per second that one load thread can read (calibration.h); 0: not known. */
     double ceiling_chunks_s;
-    /* The approximate time of a request; 0: not known. If the plan has no ramp, users start spread
-     * over about this time, or over the probe's time if the probe succeeded, so that they are not
-     * in step. In an open loop, the longer of the two times also affects when the window ends, and
-     * how long answers are awaited. */
+    /* The approximate time of a request; 0: not known. If the plan has no ramp, the users' starts
+     * are spread over about this time (or the probe's time, if the probe succeeded), so that users
+     * are not in step. In an open loop, the longer of the two times also affects when the window
+     * ends and how long answers are awaited. */
     double expected_e2e_s;
     /* What is known about the server's connections; NULL: nothing is shared with other cells. */
     struct connection_reuse *reuse;
-    bool only_libcurl; /* uses libcurl instead of our own HTTP/1.1 client, to compare the two */
-    /* Returns whether to stop; called about 20 times a second or more often, from the first phase
-     * to the last. It may also report the progress. */
+    bool only_libcurl; /* use libcurl instead of our own HTTP/1.1 client, to compare the two */
+    /* Returns true to stop. It is called at least about 20 times a second, from the first phase to
+     * the last, and can also report the progress. */
     bool (*stopped)(void *context, const char *doing, double elapsed_s);
     void *context;
 };

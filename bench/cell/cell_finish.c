@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills in the result of a cell whose threads have ended, or that could not start. */
+/* Fills in the result of a cell whose threads have ended, or of a cell that could not start. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #define GROWTH_SHARE 0.05
 #define GROWTH_DEVIATIONS 4
 
-/* The number of requests due and not ended at the beginning of the window, according to the line
- * fitted to the samples, which grows by `grown` during the window. */
+/* The number of requests that were due but had not ended at the start of the window, according to
+ * the line fitted to the samples. The line rises by `grown` during the window. */
 static double backlog_at_start(const struct steady *backlog, double grown)
 {
     double sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cell while it is measured. Private to cell.c, which runs the cell's phases, cell_window.c,
- * which warms up and measures, and cell_finish.c, which writes the result. */
+/* A cell while it is being measured. Private to cell.c (runs the phases), cell_window.c (the
+ * warm-up and the window) and cell_finish.c (writes the result). */
 #pragma once
 
 #include "bench/cell/cell.h"
@@ -32,13 +32,13 @@ struct cell {
 
     /* Only for an open loop: */
     struct arrivals arrivals;
-    struct arrivals_share schedule; /* of all threads, positioned at the next arrival */
+    struct arrivals_share schedule; /* of all threads together, positioned at the next arrival */
     int64_t arrived;                /* arrivals before the next one */
     int64_t window_arrivals;        /* arrivals within the window */
-    struct steady backlog;          /* requests due and not ended, over the window */
+    struct steady backlog;          /* requests that are due but have not ended, over the window */
 
-    /* CPU time used and time spent waiting for a CPU, of each thread, and elapsed time: the
-     * readings before the window; after cell_measure_window, the differences from them. */
+    /* Each thread's CPU time, its time spent waiting for a CPU, and the elapsed time. During the
+     * window, these are the readings from before it; afterwards, how much each grew. */
     int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], elapsed_ns;
     struct tally total;
 };
@@ -46,8 +46,8 @@ struct cell {
 /* Fills in the result of a cell whose threads have ended. Moves the histograms out of cell->total
  * into the result. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
-/* Fills in the result of a cell that could not start, so that nothing was sent: `why` says what was
- * missing, for example open files or the server's address. */
+/* Fills in the result of a cell that could not start and sent nothing. `why` says what was missing,
+ * for example open files or the server's address. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)
@@ -57,7 +57,7 @@ static inline bool cell_is_open(const struct cell *cell)
 void cell_set_phase(struct cell *cell, enum phase phase);
 /* Sleeps 50 ms, or until a load thread has news. CANCELLED if the caller wants the cell to stop. */
 CHECKED bool cell_tick(struct cell *cell, const char *doing, struct error *error);
-/* Adds up the status of all threads, without the failure and the time of the probe. */
+/* Adds up the status of all threads, except the probe's failure and time. */
 void cell_read_status(struct cell *cell, struct shard_status *out);
 double cell_seconds_since(int64_t from_ns);
 /* Sets the text of the cell's progress: a phase, or a phase with the figures so far. */
@@ -71,6 +71,6 @@ void cell_describe(struct cell *cell, const char *phase, const struct steady *ch
  * Sets *failing, and stops waiting, if no request succeeds, so that measuring would be pointless.
  * CANCELLED if stopped. */
 CHECKED bool cell_warm_up(struct cell *cell, bool *failing, struct error *error);
-/* Measures from the window's start to its end; in an open loop, also waits for the answers to the
- * requests that were due in the window, but not without limit. CANCELLED if stopped. */
+/* Measures from the window's start to its end; in an open loop, also waits, for a limited time, for
+ * the answers to the requests that were due in the window. CANCELLED if stopped. */
 CHECKED bool cell_measure_window(struct cell *cell, struct error *error);

@@ -12,7 +12,7 @@ static double per(double sum, int64_t count)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* Returns 0 if nothing was recorded: then nothing was late. */
+/* Returns 0 if nothing was recorded, because then nothing was late. */
 static double mean_ms(const struct histogram *histogram)
 {
     return histogram_count(histogram) > 0 ? histogram_mean(histogram) / 1e6 : 0;
@@ -93,8 +93,8 @@ static void fill_tokens(const struct tally *tally, int64_t input_tokens, struct 
     out->reasoning_tokens_mean = per((double)tally->reasoning_tokens, tally->reasoning_reported);
 }
 
-/* The standard deviation of tokens/s over the full seconds of the window, at most its first
- * TALLY_SECONDS. */
+/* The standard deviation of tokens/s over the full seconds of the window, but at most the first
+ * TALLY_SECONDS of them. */
 static double throughput_deviation(const struct tally *tally, double window_s)
 {
     size_t seconds = window_s < TALLY_SECONDS ? (size_t)window_s : TALLY_SECONDS;
@@ -123,8 +123,8 @@ static void fill_load(const struct tally *tally, double window_s, struct measure
 {
     bool any = tally->flight.range.low != INT64_MAX;
 
-    /* When the end of a closed loop's window is set, the time in flight may already be summed up to
-     * slightly after that end: without the limit, the mean could exceed the maximum. */
+    /* When the end of a closed loop's window is set, the sum may already include some time in
+     * flight after that end. Without the limit, the mean could exceed the maximum. */
     out->concurrency_actual = tally->flight.busy_ns / (window_s * 1e9);
     if (any)
         out->concurrency_actual = fmin(out->concurrency_actual, (double)tally->flight.range.high);

@@ -12,6 +12,6 @@ void cell_summary_fill(const struct tally *tally, double window_s, int64_t input
  * warm-up, the requested lengths, and the connections. */
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
-/* Returns the class with the most failures in the window, or before the window if nothing failed in
- * it; FAILURE_NONE if nothing failed before it either. */
+/* Returns the class with the most failures in the window or, if nothing failed in it, before the
+ * window; FAILURE_NONE if nothing failed at all. */
 enum failure cell_summary_main_failure(const struct tally *tally);

@@ -5,22 +5,25 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-/* After at least this many failures, and this time, without a success, the server is not expected
- * to recover. */
+/* The server is not expected to recover if at least this many requests have failed, over at least
+ * this time, and none has succeeded. */
 #define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-/* If the plan gives no number of requests, the window is extended, up to its limit: in a closed
- * loop, until as many requests have ended in it as there are users, but at least FEWEST_REQUESTS
- * and at most ENOUGH_REQUESTS; in an open loop, until FEWEST_REQUESTS are due in it. If an open
- * loop's window may be extended after its start (watch_window), FEWEST_REQUESTS must also have
- * ended in it. */
+/* If the plan gives no number of requests, the window is extended, up to its limit, until it
+ * contains enough of them. In a closed loop, as many requests must end in it as there are users,
+ * but at least FEWEST_REQUESTS and at most ENOUGH_REQUESTS. In an open loop, FEWEST_REQUESTS must
+ * be due in it; if the end is not set at the window's start (watch_window), as many must also end
+ * in it. */
 #define FEWEST_REQUESTS 3
 #define ENOUGH_REQUESTS 64
-/* An open loop's bounds are set at least this long in advance; the end of a window that is shorter
- * than this is set when the window starts. */
+/* The start and the end of an open loop's window are set at least this long in advance. Only the
+ * end of a window that is shorter than this is set later, when the window starts. */
 #define BOUND_LEAD_NS 50000000
-#define SETTLING_ARRIVALS 20 /* wanted in each of the two windows that must agree */
-#define AGREEMENT 0.1        /* the rates of these windows may differ by this share */
+/* In an open loop, the load has settled when the rates in two successive spans of time, with about
+ * this many arrivals or more in each, differ by at most this share, or by as much as random
+ * arrivals explain. */
+#define SETTLING_ARRIVALS 20
+#define AGREEMENT 0.1
 #define WARMING_UP "warming up"
 #define MEASURING "measuring"
 
@@ -39,15 +42,15 @@ static bool is_failing(const struct cell *cell, const struct shard_status *statu
            && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
 }
 
-/* Rates are compared over the time that a request takes, so that waves of requests even out, but
- * over at least 1 s. */
+/* How long the windows are whose rates are compared: as long as a request takes on average, so that
+ * waves of requests even out, but at least 1 s. */
 static double settling_window_s(const struct shard_status *status)
 {
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* Users start over the plan's ramp; without a ramp, over the time of a request and the think time,
- * but at most a quarter of the warm-up's limit. */
+/* Spreads the starts of the users over the plan's ramp; without a ramp, over the time that a
+ * request takes plus the think time, but over at most a quarter of the warm-up's limit. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -124,7 +127,7 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 /* ---- The window ------------------------------------------------------------------------------ */
 
 /* The first call, before the window, notes the readings. The second call, once the window has been
- * measured, replaces them by the differences from them. */
+ * measured, replaces them with the increases since then. */
 static void note_cpu(struct cell *cell)
 {
     cell->elapsed_ns = clock_monotonic_ns() - cell->elapsed_ns;
@@ -134,7 +137,7 @@ static void note_cpu(struct cell *cell)
     }
 }
 
-/* Waits a tick, and adds a sample of the progress. */
+/* Waits for one tick, then adds a sample of the progress. */
 static CHECKED bool sample(struct cell *cell, struct shard_status *status, struct error *error)
 {
     if (!cell_tick(cell, cell->doing, error))
@@ -156,10 +159,10 @@ static bool is_precise(const struct cell *cell)
 
 /* ---- The window of a closed loop ------------------------------------------------------------- */
 
-/* Whether the window may end: it lasted as long as planned (if the plan gives no number of
- * requests), enough requests ended in it, and the throughput is precise enough. At the window's
- * limit a single ended request is enough; without one, the window lasts at least as long as the
- * timeout of a request. */
+/* Whether the window can end: it has lasted as long as planned (unless the plan gives a number of
+ * requests), enough requests have ended in it, and the throughput is precise enough. Once the
+ * window's limit is reached, a single ended request is enough; if there is none, the window also
+ * lasts at least as long as the timeout of a request. */
 static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
                            double elapsed_s)
 {
@@ -177,8 +180,8 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Asks the load threads to set the window's start or end when the next request ends, and waits
- * until it is set; if no request ends for patience_s, sets it here. */
+/* Asks the load threads to set a bound of the window, its start or its end, when the next request
+ * ends, and waits for that. If no request ends for patience_s, sets the bound itself. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
@@ -204,8 +207,8 @@ static double patience_s(struct cell *cell)
     return 2 * settling_window_s(&status);
 }
 
-/* If the plan ends the window after a number of requests, whatever the precision, the load thread
- * of the last of them sets the window's end. */
+/* If the plan gives a number of requests, and demands no precision, the load thread in which the
+ * last of these requests ends sets the window's end. */
 static CHECKED bool measure_closed(struct cell *cell, struct error *error)
 {
     const struct plan *plan = cell->order->plan;
@@ -251,7 +254,7 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* The time directly after the count-th of the next arrivals. */
+/* The time just after the count-th arrival from the schedule's position on. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
     struct arrivals_share cursor = cell->schedule;
@@ -289,8 +292,8 @@ static CHECKED bool watch_until(struct cell *cell, int64_t end_ns, struct error 
     return true;
 }
 
-/* The time of the probe's request or the approximate time that the order names, whichever is
- * longer; 0: neither is known. */
+/* How long the probe took, or the approximate time that the order gives for a request, whichever is
+ * longer; 0 if neither is known. */
 static double usual_request_s(const struct cell *cell)
 {
     struct shard_status status;
@@ -307,7 +310,7 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* Whether a request may take as long as the window, so that those due in it would end after it. */
+/* Whether the window might be shorter than a request, so that requests due in it end after it. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
     double request_s = usual_request_s(cell);
@@ -315,9 +318,9 @@ static bool is_short(struct cell *cell, int64_t window_ns)
     return request_s > 0 ? ns(request_s) >= window_ns : count_ended(cell) == 0;
 }
 
-/* Whether too few requests ended in the window, or the throughput is not precise enough. At the
- * window's limit a single ended request is enough; without one, the window is extended beyond the
- * limit, by at most the timeout of a request. */
+/* Whether the window must go on, because too few requests have ended in it, or the throughput is
+ * not precise enough. Once the window's limit is reached, a single ended request is enough; if
+ * there is none, the window is extended beyond its limit, by at most the timeout of a request. */
 static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -327,7 +330,7 @@ static bool must_extend(struct cell *cell, int64_t ended, int64_t end_ns, int64_
     return ended < FEWEST_REQUESTS || !is_precise(cell);
 }
 
-/* Watches the window, and sets its end in advance, so that every thread knows the end in time. */
+/* Watches the window, and sets its end in advance, so that every thread learns of it in time. */
 static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct error *error)
 {
     atomic_int_fast64_t *bound_ns = &cell->load.window_end_ns;
@@ -347,9 +350,9 @@ static CHECKED bool watch_window(struct cell *cell, int64_t start_ns, struct err
     return true;
 }
 
-/* How long to wait for answers after the window: the plan's window_s, but at least 1 s and at most
- * DRAIN_LIMIT_S; or, if that is longer, three times as long as a request usually takes, but at
- * most its timeout. */
+/* The longest time to wait for answers after the window. It is the larger of two values: the plan's
+ * window_s, but at least 1 s and at most DRAIN_LIMIT_S; and three times the usual time of a
+ * request, but at most the timeout of a request. */
 static double longest_wait_s(const struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -358,7 +361,8 @@ static double longest_wait_s(const struct cell *cell)
     return fmax(usual_s, fmin(3 * usual_request_s(cell), plan->request_timeout_s));
 }
 
-/* Keeps up the load until the requests due in the window have ended, or longest_wait_s is over. */
+/* Keeps up the load until the requests due in the window have ended, but for at most
+ * longest_wait_s. */
 static CHECKED bool await_answers(struct cell *cell, struct error *error)
 {
     double limit_s = longest_wait_s(cell);
@@ -391,7 +395,7 @@ static CHECKED bool measure_open(struct cell *cell, struct error *error)
     return wait_until(cell, end_ns, error) && await_answers(cell, error);
 }
 
-/* ---- Either window --------------------------------------------------------------------------- */
+/* ---- Both kinds of window -------------------------------------------------------------------- */
 
 bool cell_measure_window(struct cell *cell, struct error *error)
 {

@@ -12,7 +12,8 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-/* Asking an endpoint_lock for its key this often is cheap: a key from a cloud is cached. */
+/* How often the endpoint_lock is asked for its key. That is cheap, because keys from a cloud are
+ * cached. */
 #define INTERVAL_NS 500000000
 
 struct credential_renewal {
@@ -20,7 +21,7 @@ struct credential_renewal {
     struct endpoint endpoint;
     pthread_t thread;
     pthread_cond_t changed;
-    pthread_mutex_t lock; /* protects the next member */
+    pthread_mutex_t lock; /* protects `ending` */
     bool ending;
 };
 
@@ -39,8 +40,8 @@ static bool sleep_interval(struct credential_renewal *renewal)
     return !ending;
 }
 
-/* If the credential cannot be renewed, the old one is still sent: if the server refuses it, the
- * cell's figures show that. */
+/* If the credential cannot be renewed, requests still carry the old one. If the server refuses it,
+ * the cell's figures show the failures. */
 static void *run(void *context)
 {
     struct credential_renewal *renewal = context;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renews the credential of a cell's requests: an ID token may expire while the cell is measured. */
+/* Renews the credential that a cell's requests carry: an ID token might expire while the cell is
+ * being measured. */
 #pragma once
 
 #include "base/core/error.h"
@@ -7,9 +8,9 @@
 struct credential_renewal;
 struct load;
 
-/* Starts a thread that renews load->credential until credential_renewal_end; `load` must live that
- * long. If the endpoint has no lock, its credential does not expire: starts none, and sets *out to
- * NULL. */
+/* Starts a thread that renews load->credential until credential_renewal_end; `load` must exist
+ * until then. If the endpoint has no lock, its credential does not expire: then no thread is
+ * started, and *out is NULL. */
 CHECKED bool credential_renewal_begin(struct load *load, struct credential_renewal **out,
                                       struct error *error);
 void credential_renewal_end(struct credential_renewal *renewal); /* does nothing for NULL */

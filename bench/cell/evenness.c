@@ -4,23 +4,24 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The most that one sample adds to a silence: if more time has passed since the sample before it,
- * the client itself was delayed. */
+/* One sample adds at most this much to a silence: if more time has passed since the previous
+ * sample, the client itself was delayed. */
 #define LONGEST_GAP_NS 250000000
 /* A silence counts as a stall if it is longer than SHORTEST_STALL_S, than STALL_TIMES times the
  * median TTFT, and than STALL_TIMES times the median gap between chunks. Shorter silences are
- * normal if there is a single user. */
+ * normal while a single user waits for its answer to begin. */
 #define SHORTEST_STALL_S 1.0
 #define STALL_TIMES 5
 #define STALL_TIMES_VARIED 20 /* for the TTFT, if the prompts have different lengths */
 /* The throughput is too uncertain if its confidence interval is wider than +-100 %, although there
- * were enough requests, and enough rounds of them. */
+ * were at least WIDEST_REQUESTS requests, and WIDEST_ROUNDS for each user. */
 #define WIDEST 1.0
 #define WIDEST_REQUESTS 30
 #define WIDEST_ROUNDS 8
 /* The pace has shifted if the mean rates before and after a moment differ by more than SHIFT, as a
- * share of their mean, and by more than SHIFT_ERRORS standard errors. In fewer than SHIFT_ROUNDS
- * rounds, or less than SHIFT_WINDOW_S, growing contexts may be why the later part is slower. */
+ * share of their mean, and by more than SHIFT_ERRORS standard errors. This is judged only in
+ * windows of at least SHIFT_WINDOW_S, with at least SHIFT_ROUNDS answers for each user: in shorter
+ * ones, the later part might be slower only because the contexts have grown. */
 #define SHIFT 0.25
 #define SHIFT_ERRORS 6
 #define SHIFT_ROUNDS 4
@@ -58,8 +59,8 @@ static double rounds(const struct plan *plan, const struct measurement *measurem
            / (measurement->latency[METRIC_E2E].mean_ms / 1000 + plan->think_time_s);
 }
 
-/* Whether the throughput is too uncertain to be used. Only in a closed loop: in an open one the
- * arrivals determine it. */
+/* Whether the throughput is too uncertain to be used. False in an open loop, where the arrivals
+ * determine the throughput. */
 static bool is_uncertain(const struct plan *plan, const struct measurement *measurement)
 {
     return plan->arrival == ARRIVAL_CLOSED && measurement->throughput_ci > WIDEST
@@ -90,13 +91,13 @@ void evenness_judge(const struct evenness *evenness, const struct steady *progre
     out->silence_s = (double)evenness->longest_ns / 1e9;
     if (has_stalled(plan, out))
         snprintf(reason, EVENNESS_SIZE,
-                 "nothing came for %.1f s during the window, though requests were in flight",
+                 "nothing arrived for %.1f s during the window, though requests were in flight",
                  out->silence_s);
     else if (is_uncertain(plan, out))
         snprintf(reason, EVENNESS_SIZE, "the throughput is only known to +-%.0f %%",
                  100 * out->throughput_ci);
     else if (has_shifted(plan, out, progress, &shift))
-        snprintf(reason, EVENNESS_SIZE, "after %.1f s of the window the server became %.0f %% %s",
+        snprintf(reason, EVENNESS_SIZE, "after %.1f s of the window, the server became %.0f %% %s",
                  shift.at * out->window_s, percent_of_change(&shift),
                  shift.share < 0 ? "slower" : "faster");
     out->uneven = reason[0] != '\0';

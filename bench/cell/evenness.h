@@ -9,8 +9,8 @@
 
 #define EVENNESS_SIZE 160
 
-/* Silences of the server, from samples of the window. All members are zero before the first
- * sample. */
+/* The server's silences, found in samples that are taken during the window. All members are zero
+ * before the first sample. */
 struct evenness {
     int64_t chunks, sampled_ns; /* at the latest sample */
     int64_t silence_ns; /* time without a chunk until that sample, while requests were in flight */
@@ -22,6 +22,6 @@ struct evenness {
 void evenness_note(struct evenness *evenness, int64_t now_ns, int64_t chunks, int64_t in_flight);
 
 /* Fills in out->silence_s and out->uneven; the members `attempted`, window_s, throughput_ci and
- * `latency` must already be set. `reason` is one sentence; "" if the pace was even. */
+ * `latency` must already be set. `reason` says what was uneven; "" if the pace was even. */
 void evenness_judge(const struct evenness *evenness, const struct steady *progress,
                     const struct plan *plan, struct measurement *out, char reason[EVENNESS_SIZE]);

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-/* A figure counts as right if its error is at most ERROR_SHARE of it. Latencies also count as right
- * if the client adds at most MEAN_LATE_MS to the mean TTFT, TAIL_LATE_MS to a 99th percentile, or
- * GAP_LATE_MS to a gap between chunks. */
+/* A figure counts as right if its error is at most ERROR_SHARE of the figure. Latencies also count
+ * as right if the client adds at most MEAN_LATE_MS to the mean TTFT, TAIL_LATE_MS to a 99th
+ * percentile, or GAP_LATE_MS to a gap between chunks. */
 #define ERROR_SHARE 0.02
 #define MEAN_LATE_MS 1.0
 #define TAIL_LATE_MS 3.0
 #define GAP_LATE_MS 0.5
 #define BUSY_PERCENT 85 /* of a core */
-/* If a thread waits for a CPU for more than this share of the window, other processes use the
- * machine, too. */
+/* If a load thread waits for a CPU for more than this percentage of the window, other processes are
+ * keeping the machine busy. */
 #define CROWDED_PERCENT 2
 
 static double share(double part, double whole)
@@ -20,10 +20,10 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-/* How wrong rates and mean latencies can be because the client was late. A user's round takes
- * longer by the delay before its answer is read and the delay before its next request is sent. TTFT
- * is longer by the first delay, and in an open loop, where TTFT counts from the schedule, by both.
- * A delay of up to MEAN_LATE_MS does not count as an error of TTFT. */
+/* The largest relative error in rates and mean latencies that the client's lateness can cause. Two
+ * delays lengthen a user's round: the one before its answer is read, and the one before its next
+ * request is sent. The first delay lengthens TTFT; in an open loop, where TTFT counts from the
+ * scheduled time, both do. A delay of up to MEAN_LATE_MS does not count as an error in TTFT. */
 static double error_share(const struct measurement *measurement, bool is_open)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -43,8 +43,8 @@ static bool gaps_are_late(const struct measurement *measurement)
                   > fmax(GAP_LATE_MS, ERROR_SHARE * measurement->latency[METRIC_ICL].p50_ms);
 }
 
-/* The 99th percentile that is normally the shortest of those reported: that of the gaps between
- * chunks, if there are any, else that of TTFT. */
+/* The reported 99th percentile that is normally the shortest: that of the gaps between chunks, if
+ * there are any, else that of TTFT. */
 static double shortest_tail_ms(const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;

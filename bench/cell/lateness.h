@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges whether the client was the bottleneck. Its lateness is judged by the error that it can
- * cause in the reported figures. */
+/* Judges whether the client, which is the load generator, was the bottleneck. Lateness is judged
+ * by the error that it can cause in the reported figures. */
 #pragma once
 
 #include "base/measure/measurement.h"

@@ -19,13 +19,13 @@
 #include "base/core/thread.h"
 
 #define EVENTS_PER_WAIT 256
-#define HEAD_SIZE 4096 /* for the head of a request; ours are shorter */
+#define HEAD_SIZE 4096 /* for the head of a request; the load threads' are shorter */
 #define BACKLOG 1024
 
 /* The parts of an answer: the HTTP head, then chunks of the body. */
 enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECES };
 
-/* A client: while `left` is not 0 it is being answered, otherwise its next request is read. */
+/* A client. It is being answered while `left` is not 0; otherwise, its next request is read. */
 struct client {
     int fd;
     char head[HEAD_SIZE];
@@ -114,8 +114,8 @@ static bool send_piece(struct loopback_server *loopback, struct client *client)
     return true;
 }
 
-/* Sends one piece to each client that is being answered, so that a read of the load generator
- * usually gets a single chunk, as in practice. */
+/* Sends one piece to each client that is being answered, so that each read by the load generator
+ * usually returns a single chunk, as it does with a real model server. */
 static void send_round(struct loopback_server *loopback)
 {
     struct client *client = LIST_FIRST(&loopback->clients);
@@ -131,8 +131,8 @@ static void send_round(struct loopback_server *loopback)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Handles a complete head: determines how much of the body is still missing. `arrived` bytes of the
- * body came together with the head. */
+/* Called when the head is complete: determines how much of the body is still missing. `arrived` is
+ * how many bytes of the body came together with the head. */
 static void read_head(struct client *client, size_t arrived)
 {
     const char *length = strcasestr(client->head, "\r\nContent-Length:");

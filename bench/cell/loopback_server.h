@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model server without a model, in this process and on loopback: it answers every request without
- * delay, and sends chunks as fast as they are read. The rate at which a load thread reads them is
- * the thread's ceiling on this machine. */
+/* A model server without a model, which runs in this process and listens on a loopback address. It
+ * answers every request without delay, and sends chunks as fast as they are read. Therefore, the
+ * rate at which a load thread reads them is the highest that it can reach on this machine. */
 #pragma once
 
 #include "base/core/error.h"

@@ -12,9 +12,9 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
-/* The correlation of 5 % of random series exceeds DEPENDENT / sqrt(batches). */
+/* In 5 % of random series, the correlation between neighbours exceeds DEPENDENT / sqrt(batches). */
 #define DEPENDENT 1.645
-#define SHORTEST_PART 4 /* the fewest batches before and after a change of the rate */
+#define SHORTEST_PART 4 /* a change of the rate has at least this many batches on either side */
 #define LEAST_ERROR 1e-6
 
 void steady_finish(struct steady *steady)
@@ -82,8 +82,9 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
 
 /* ---- How well the rate is known -------------------------------------------------------------- */
 
-/* The count at at_ns, interpolated between two samples. *next is where the search for the second of
- * them begins, and is moved forward to it: at_ns must not decrease from call to call. */
+/* The count at at_ns, interpolated between the samples before and after that time. *next is the
+ * index at which the search for the later sample begins, and is set to that sample's index.
+ * Therefore at_ns must not decrease from call to call. */
 static double count_at(const struct steady *steady, double at_ns, size_t *next)
 {
     const struct steady_sample *to, *from;
@@ -98,8 +99,8 @@ static double count_at(const struct steady *steady, double at_ns, size_t *next)
            + rate(from, to) * fmin(at_ns - (double)from->at_ns, (double)(to->at_ns - from->at_ns));
 }
 
-/* Sets rates[i] to the growth of the count in part i of `batches` equal parts of the time:
- * their ratios are those of the rates. */
+/* Divides the time into `batches` equal parts, and sets rates[i] to the growth of the count in part
+ * i. As the parts are equally long, this is proportional to the rate. */
 static void batch_rates(const struct steady *steady, size_t batches, double rates[])
 {
     double first_ns = (double)steady->samples[0].at_ns;
@@ -168,7 +169,7 @@ static double squares_around(const double values[], size_t count, double mean)
     return sum;
 }
 
-/* Compares the rates before and after a boundary: the first `before` batches with the others. */
+/* Compares the mean rate of the first `before` batches with that of the others. */
 static struct steady_shift shift_at(const double rates[], size_t before)
 {
     size_t after = BATCHES - before;

@@ -26,11 +26,11 @@ bool steady_agrees_within(const struct steady *steady, int64_t window_ns, double
  * there are fewer than two samples. */
 double steady_rate(const struct steady *steady, int64_t window_ns);
 /* Half the width of the 95 % confidence interval of the mean rate over all samples, as a share of
- * the mean; NaN if there are too few samples, or the count does not grow. It is computed by batch
- * means (Law, "Simulation Modeling and Analysis", 9.5.3): Student's t over 20 batches, or over 10
- * if there are too few samples for 20 or neighbours among the 20 are correlated. If a correlation r
- * of neighbours remains, it widens the interval, as if there were fewer batches by the factor
- * (1 + r) / (1 - r) (Bayley and Hammersley 1946). */
+ * the mean; NaN if there are too few samples, or the count does not grow. It is computed from the
+ * means of 20 batches with Student's t (Law, "Simulation Modeling and Analysis", 9.5.3). There are
+ * only 10 batches if the samples are too few for 20, or if adjacent ones among the 20 are
+ * correlated. If adjacent batches still have a correlation r, the interval is widened as if their
+ * number were divided by (1 + r) / (1 - r) (Bayley and Hammersley 1946). */
 double steady_half_width(const struct steady *steady);
 /* The moment at which the rate changed most clearly, even if it hardly changed. */
 struct steady_shift {
@@ -40,6 +40,6 @@ struct steady_shift {
 };
 /* Returns false if there are too few samples, or the count does not grow. */
 bool steady_find_shift(const struct steady *steady, struct steady_shift *out);
-/* By how much the count grows per second: the slope of the least-squares line. NaN if there are
- * fewer than 3 samples. */
+/* How much the count grows per second: the slope of the least-squares line. NaN if there are fewer
+ * than 3 samples. */
 double steady_growth(const struct steady *steady);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known about how many requests a server accepts on one connection. After a certain number
  * of answers, some servers close a connection without announcing it, and a request that is sent at
- * that moment is lost. A cell's threads share what is known; a sweep keeps it from cell to cell. */
+ * that moment is lost. A cell's threads share this knowledge; a sweep passes it on from cell to
+ * cell. */
 #pragma once
 
 #include <stdatomic.h>

@@ -23,7 +23,7 @@ enum state {
     WRONG,
 };
 
-/* The bytes to be read, and who receives the answer. */
+/* The bytes to be read, and the listener that receives the answer. */
 struct input {
     const char *at, *end;
     const struct http_answer_listener *listener;
@@ -48,13 +48,13 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads "HTTP/1.1 200 OK"; the text after the number may be missing. */
+/* Reads a line such as "HTTP/1.1 200 OK"; the text after the number can be missing. */
 static void read_status_line(struct http_answer *answer, const char *line, size_t length)
 {
     if (length < 12 || memcmp(line, "HTTP/1.", 7) != 0 || (line[7] != '0' && line[7] != '1')
         || line[8] != ' ' || line[9] < '1' || line[9] > '9' || !is_digit(line[10])
         || !is_digit(line[11]) || (length > 12 && line[12] != ' ')) {
-        refuse(answer, "the answer does not begin with a status line of HTTP/1.0 or HTTP/1.1");
+        refuse(answer, "the answer does not begin with an HTTP/1.0 or HTTP/1.1 status line");
         return;
     }
     answer->is_old = line[7] == '0';
@@ -88,7 +88,7 @@ static void read_length(struct http_answer *answer, const char *value, size_t le
     answer->left = number;
 }
 
-/* Iterates over the members of a list; false at its end. */
+/* Finds the next member of a comma-separated list; false at its end. */
 static bool next_member(const char **list, size_t *left, const char **member, size_t *length)
 {
     while (*left > 0 && (**list == ' ' || **list == '\t' || **list == ',')) {
@@ -122,7 +122,7 @@ static void read_coding(struct http_answer *answer, const char *value, size_t le
 {
     if (!is_word(value, length, "chunked"))
         refuse(answer, "Transfer-Encoding is not 'chunked'");
-    answer->is_odd |= answer->is_chunked; /* some proxies repeat the server's header */
+    answer->is_odd |= answer->is_chunked; /* some proxies repeat this header */
     answer->is_chunked = true;
 }
 
@@ -141,8 +141,8 @@ static void read_type(struct http_answer *answer, const char *value, size_t leng
     answer->type[kept] = '\0';
 }
 
-/* Reads a header if it matters, and ignores any other. `is_truncated`: the line may be longer than
- * the HTTP_ANSWER_LINE bytes that were kept. */
+/* Reads a header if it is one of those that matter here. `is_truncated`: the line might be longer
+ * than the HTTP_ANSWER_LINE bytes that were kept. */
 static void read_header(struct http_answer *answer, const char *line, size_t length,
                         bool is_truncated)
 {
@@ -163,7 +163,7 @@ static void read_header(struct http_answer *answer, const char *line, size_t len
 
     if (colon == NULL || colon == line || memchr(line, '\0', length) != NULL || colon[-1] == ' '
         || colon[-1] == '\t') {
-        refuse(answer, "a line of the answer's head is not a header");
+        refuse(answer, "a line in the answer's head is not a valid header");
         return;
     }
     name_length = (size_t)(colon - line);
@@ -182,13 +182,13 @@ static void read_header(struct http_answer *answer, const char *line, size_t len
     }
 }
 
-/* Handles an interim answer: it has no body, and the next head follows. */
+/* Skips an interim (1xx) answer: it has no body, and another head follows. */
 static void skip_interim(struct http_answer *answer)
 {
     uint32_t head_bytes = answer->head_bytes;
 
     if (answer->status == 101) {
-        refuse(answer, "the server changed to another protocol (101)");
+        refuse(answer, "the server switched to another protocol (101)");
         return;
     }
     http_answer_begin(answer);
@@ -270,7 +270,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Called at the end of the line with a chunk's size. */
+/* Called at the end of the line that contains a chunk's size. */
 static void begin_chunk(struct http_answer *answer)
 {
     if (answer->digits == 0)
@@ -329,13 +329,14 @@ static void read_chunk_end(struct http_answer *answer, struct input *input)
         answer->state = CHUNK_SIZE;
         answer->digits = 0;
     } else if (c == '\r' && answer->digits == 0) {
-        answer->digits = 1; /* a second CR is not allowed */
+        answer->digits = 1; /* CR was read: only LF can follow */
     } else {
         refuse(answer, "a chunk is longer than its stated size");
     }
 }
 
-/* Passes on what has arrived of the `left` bytes, and moves to `next` once nothing is left. */
+/* Passes on those of the `left` bytes that have arrived. If none are left then, the state becomes
+ * `next`. */
 static void read_counted(struct http_answer *answer, struct input *input, enum state next)
 {
     size_t available = (size_t)(input->end - input->at);

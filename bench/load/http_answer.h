@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads an answer of HTTP/1.0 or HTTP/1.1 as its bytes arrive: strictly, and in bounded memory
- * whatever the server sends. The body comes in chunks, with a length, or extends until the
- * connection closes. */
+/* Reads an HTTP/1.0 or HTTP/1.1 answer as its bytes arrive. Parsing is strict, and uses a bounded
+ * amount of memory whatever the server sends. The body can be chunked, have a Content-Length, or
+ * extend until the connection closes. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #define HTTP_ANSWER_LINE 256             /* how much of a header line is examined */
-#define HTTP_ANSWER_HEAD (64 * 1024)     /* most bytes of all heads and trailers together */
-#define HTTP_ANSWER_EXTENSION (4 * 1024) /* most bytes after a chunk's size, in the same line */
+#define HTTP_ANSWER_HEAD (64 * 1024)     /* limit in bytes for all heads and trailers together */
+#define HTTP_ANSWER_EXTENSION (4 * 1024) /* limit in bytes after a chunk's size, in its line */
 
 /* Receives the answer. */
 struct http_answer_listener {
@@ -27,9 +27,9 @@ struct http_answer {
     uint8_t state;
     bool is_old; /* HTTP/1.0 */
     bool is_chunked, has_length, says_close, says_keep;
-    bool is_odd;     /* the head repeats Transfer-Encoding */
-    unsigned digits; /* digits of the chunk's size so far; after its data: 1 once the CR was read */
-    uint64_t left;   /* bytes of the body, or of the chunk, that have not arrived */
+    bool is_odd;          /* the head repeats Transfer-Encoding */
+    unsigned digits;      /* digits of the chunk's size so far; after its data: 1 if CR was read */
+    uint64_t left;        /* bytes of the body, or of the chunk, that have not arrived */
     uint32_t head_bytes;  /* bytes of heads and trailers so far */
     uint32_t line_length; /* bytes in `line`, or of a chunk's extension so far */
     long status;
@@ -45,10 +45,11 @@ enum http_answer_end {
 };
 
 void http_answer_begin(struct http_answer *answer);
-/* Reads `bytes` to their end, or to the answer's; *taken is how many of them were read. */
+/* Reads `bytes` up to their end or the answer's end, whichever comes first; *taken is how many were
+ * read. */
 enum http_answer_end http_answer_feed(struct http_answer *answer, const char *bytes, size_t length,
                                       size_t *taken, const struct http_answer_listener *listener,
                                       void *context);
-/* To be called if the connection was closed before the answer ended: WHOLE if that ends the answer,
- * else OPEN. */
+/* To be called if the connection was closed before the answer ended. Returns WHOLE if the closing
+ * is what ends the answer, else OPEN. */
 enum http_answer_end http_answer_close(struct http_answer *answer);

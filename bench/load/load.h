@@ -13,10 +13,10 @@
 #include "bench/workload/prompt_source.h"
 
 enum phase {
-    /* One user sends as many requests as struct load's `probes` says, one after the other. */
+    /* One user sends the probes, one after the other: as many as struct load's `probes` says. */
     PHASE_PROBE,
-    /* Every user sends the next request when its last one has ended and its think time or pause is
-     * over; in an open loop, requests are sent when the schedule says. */
+    /* Every user sends its next request when the previous one has ended and its think time or pause
+     * is over; in an open loop, requests are sent when the schedule says. */
     PHASE_LOAD,
     PHASE_DRAIN, /* no new requests; those in flight end */
     PHASE_ABORT, /* requests in flight are cut off */
@@ -27,34 +27,35 @@ struct load {
     struct load_credential *_Atomic credential; /* in place of endpoint->bearer; NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
-    uint64_t nonce;         /* of this attempt: for request ids and think times */
-    int64_t output_tokens;  /* of each request, or their mean */
+    uint64_t nonce;         /* the attempt's, for request ids and random think times */
+    int64_t output_tokens;  /* per request; if they vary, their mean */
     int64_t context_tokens; /* of the model; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct target_address *target;
     struct connection_reuse *reuse;  /* for the endpoint; never NULL */
-    bool only_libcurl;               /* uses libcurl for plain HTTP/1.1, too */
+    bool only_libcurl;               /* also uses libcurl for plain HTTP/1.1 */
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
     int64_t think_ns;                /* mean think time of users in a closed loop */
     bool thinks_exponential;         /* think times are exponentially distributed, else constant */
-    int64_t http2_streams;           /* most requests in flight on a connection; 0: HTTP/1.1 */
+    int64_t http2_streams;           /* limit on requests in flight per connection; 0: HTTP/1.1 */
 
     atomic_int_fast64_t arrivals_ns; /* when the arrivals begin; set before the phase is LOAD */
-    atomic_int_fast64_t stagger_ns;  /* users start spread over it, so that they are not in step */
+    atomic_int_fast64_t stagger_ns;  /* the starts of users are spread over this time */
     _Atomic enum phase phase;
     atomic_int_fast64_t probes;    /* how many the controlling thread has asked for so far */
     atomic_uint_fast64_t requests; /* requests begun so far: the index of the next one */
-    /* The measured window (monotonic); INT64_MAX: not set yet. In a closed loop it starts and ends
-     * with the end of a request, so that with a single user it contains whole requests: the
-     * controlling thread asks for a bound, and the next request that ends sets it; if none ends
-     * soon, the controlling thread sets it. In an open loop the window contains the requests that
-     * are due in it, and the controlling thread sets its bounds in advance. */
+    /* The bounds of the measured window (monotonic); INT64_MAX: not set yet. In a closed loop, a
+     * bound is set when a request ends, so that the window of a single user contains whole
+     * requests: the controlling thread asks for the bound, and the load thread in which the next
+     * request ends sets it. If none ends soon, the controlling thread sets the bound. In an open
+     * loop, the window contains the requests that are due in it, and the controlling thread sets
+     * the bounds in advance. */
     atomic_int_fast64_t window_start_ns, window_end_ns;
     atomic_bool window_start_asked, window_end_asked;
     /* > 0: the window ends when this many more requests have ended in it */
     atomic_int_fast64_t window_left;
-    sem_t news; /* posted when there is news for the controlling thread, which waits for it */
+    sem_t news; /* posted to wake the controlling thread (load_notify) */
 };
 
 static inline bool load_in_window(const struct load *load, int64_t at_ns)
@@ -63,8 +64,8 @@ static inline bool load_in_window(const struct load *load, int64_t at_ns)
            && at_ns < atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
-/* Wakes the controlling thread after the end of a probe or of a thread, or when a bound of the
- * window was set. */
+/* Wakes the controlling thread: a probe or a load thread has ended, or a bound of the window has
+ * been set. */
 static inline void load_notify(struct load *load)
 {
     sem_post(&load->news);
@@ -85,9 +86,9 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_notify(load);
 }
 
-/* Called when a request has ended at at_ns. If it is the last of `window_left`, or if a bound of
- * the window was asked for, sets the bound, so that this request is the last one before the window,
- * or in it. */
+/* Called when a request has ended at at_ns. If it is the last of `window_left`, or if the
+ * controlling thread has asked for a bound of the window, sets the bound just after at_ns, so that
+ * this is the last request in the window, or the last one before it. */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

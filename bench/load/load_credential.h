@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The credential of a cell's requests. If it is renewed, the earlier ones are kept until the
- * cell's end, because requests that carry them may be in flight. */
+/* The credential that a cell's requests carry. After it has been renewed, the earlier ones are kept
+ * until the cell's end, because requests that carry them might still be in flight. */
 #pragma once
 
 #include "base/net/endpoint.h"
@@ -10,7 +10,7 @@ struct load;
 
 struct load_credential {
     char bearer[SECRET_VALUE_SIZE]; /* "" for none */
-    struct mask *mask;              /* hides the bearer in texts; NULL: nothing to hide */
+    struct mask *mask;              /* hides the bearer token in texts; NULL: nothing to hide */
     struct load_credential *before; /* the credential that this one replaced; NULL: none */
 };
 

@@ -17,17 +17,17 @@
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
 #define SLEPT_NS 10000 /* if a poll took longer, nothing was ready when it began */
-/* Above this many events per second, the loop pauses for GATHER_NS before each poll that could wait
- * for longer: one wake-up for several events costs half as much as one for each event, and each
- * event is read at most a pause later. */
+/* If there are more events per second than this, the loop pauses for GATHER_NS before each poll
+ * that is going to wait for longer than that. Waking once for several events costs half as much as
+ * waking for each, and delays the reading of an event by at most the pause. */
 #define GATHER_EVENTS_PER_S 50000
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
 
-/* An event carries the address of its load_loop_source. For the descriptors of libcurl and of the
- * loop itself, an event carries the descriptor, shifted, with the lowest bit set, which is never
- * set in an address: libcurl may close a descriptor while events for it are waiting, so that an
- * address could be stale. */
+/* The events of a load_loop_source carry its address. The events of libcurl's descriptors and of
+ * the loop's own carry this key instead, because libcurl can close a descriptor while events for it
+ * are waiting, and an address could then be stale. The key is the descriptor, shifted, with the
+ * lowest bit set, which is never set in an address. */
 static uint64_t key_of(int descriptor)
 {
     return (uint64_t)descriptor << 1 | 1;
@@ -51,7 +51,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
     return epoll_ctl(loop->epoll, known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
 }
 
-/* The timer fires once: libcurl sets it again whenever it needs to. */
+/* The timer fires only once: libcurl sets it again whenever it needs it. */
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct load_loop *loop = context;
@@ -85,7 +85,7 @@ static void handle_timer(struct load_loop *loop)
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
-    now_ns = clock_monotonic_ns(); /* read after `fired`, so that it is after the latest firing */
+    now_ns = clock_monotonic_ns(); /* after reading `fired`, so that no counted firing is later */
     loop->gathers =
         loop->recent_events * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->recent_events = 0;
@@ -139,9 +139,9 @@ static int64_t wait_ns(const struct load_loop *loop, int64_t until_ns, int64_t n
     return next_ns <= now_ns || !TAILQ_EMPTY(&loop->ended) ? 0 : next_ns - now_ns;
 }
 
-/* Polls, and sets readable_ns: an event that was found after waiting became ready just now; one
- * that was found without waiting may have become ready at any time since the last poll, or, if that
- * one was full, before it. */
+/* Polls, and sets readable_ns. If the poll waited, its events became ready just now. If it did not
+ * wait, they may have become ready at any time since the previous poll; or even earlier, if that
+ * poll returned as many events as it could. */
 static int poll_once(struct load_loop *loop, int64_t until_ns)
 {
     static const struct timespec pause = { .tv_nsec = GATHER_NS };

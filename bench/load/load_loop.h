@@ -25,7 +25,7 @@ struct load_loop {
     CURLM *multi;
     /* The earliest time at which the descriptor being handled may have become ready. */
     int64_t readable_ns;
-    /* Called when a timer, which fires 200 times a second, is handled, late_ns after it fired. */
+    /* A timer fires 200 times a second. Each time, this is called, late_ns after the firing. */
     void (*late)(void *context, int64_t late_ns);
     void *context;
     char *buffer;                               /* LOAD_LOOP_BUFFER_BYTES, shared by all reads */
@@ -42,22 +42,22 @@ struct load_loop {
     struct epoll_event *events;
 };
 
-/* Prepares for this number of connections, which are kept open for reuse. BUSY if the loop cannot
- * open its own descriptors. Free with load_loop_finish in both cases. */
+/* Sets up a loop for `connections` connections, which are kept open for reuse. BUSY if the loop
+ * cannot open its own descriptors. Free with load_loop_finish in either case. */
 CHECKED bool load_loop_init(struct load_loop *loop, long connections,
                             void (*late)(void *context, int64_t late_ns), void *context,
                             struct error *error);
 void load_loop_finish(struct load_loop *loop);
-/* Lets up to `streams` HTTP/2 exchanges share a connection from now on. */
+/* From now on, up to `streams` HTTP/2 exchanges share a connection. */
 void load_loop_share_connections(struct load_loop *loop, int64_t streams);
 
-/* Waits until a descriptor is ready, libcurl wants to be called, or until_ns (monotonic) has come,
- * and handles what is ready or due. Does not wait while `ended` contains an exchange. Afterwards
- * transfer_take_ended returns the exchanges that ended. */
+/* Waits until a descriptor is ready, libcurl wants to be called, or until_ns (monotonic) is
+ * reached; then handles what is ready or due. Does not wait while `ended` contains an exchange.
+ * Afterwards, transfer_take_ended returns the exchanges that have ended. */
 void load_loop_turn(struct load_loop *loop, int64_t until_ns);
-/* Watches a descriptor, edge-triggered, for being readable, writable or closed by the other side,
- * until we close it. `again`: it is already watched, and is reported again if it is ready now.
- * False with errno. */
+/* Watches a descriptor, edge-triggered, until we close it: the source is told when the descriptor
+ * becomes readable or writable, or the other side closes it. `again`: it is already being watched,
+ * and is reported again if it is ready now. Returns false and sets errno if this fails. */
 bool load_loop_watch(struct load_loop *loop, int descriptor, struct load_loop_source *source,
                      bool again);
 void load_loop_wake(struct load_loop *loop); /* ends the wait of load_loop_turn; from any thread */

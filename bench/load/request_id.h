@@ -8,7 +8,7 @@
 
 #define REQUEST_ID_LENGTH 36
 
-/* `nonce` is that of the attempt; `index` (below 2^48) is that of the request within it. */
+/* `nonce` belongs to the attempt; `index` (below 2^48) is the request's number in the attempt. */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_LENGTH + 1]);
 /* Returns false if the id does not have the form that request_id_write gives it. */
 bool request_id_read(const char *id, uint64_t *nonce, uint64_t *index);

@@ -7,9 +7,10 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* Without usage the number of tokens is not known (a chunk may have several, or none): an answer
- * then counts as short if it has a finish reason other than a length limit, and fewer chunks than
- * requested tokens. */
+/* Whether the answer has fewer tokens than requested. If the server does not report usage, their
+ * number is not known, because a chunk can contain several tokens or none. Then an answer counts as
+ * short if its finish reason is not a length limit, and it has fewer chunks than the requested
+ * number of tokens. */
 static bool is_short(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -28,9 +29,9 @@ static int64_t input_tokens(const struct request *request)
     return request->prompt_tokens >= 0 ? request->prompt_tokens : request->wanted.input_tokens;
 }
 
-/* Whether the answer reached a length limit, and the input and the requested output together exceed
- * the model's context: some servers refuse such a request, others end the answer when the context
- * is full. */
+/* Whether the answer reached a length limit, and the input plus the requested output exceed the
+ * model's context. Some servers refuse such a request; others end the answer when the context is
+ * full. */
 static bool is_over_context(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -40,8 +41,9 @@ static bool is_over_context(const struct virtual_user *user)
            && input_tokens(request) + request->wanted.output_tokens > context;
 }
 
-/* Whether the server truncated the prompt, as some do silently if it does not fit their context:
- * templates and tokenizers do not make a prompt shorter by more than an eighth plus 16 tokens. */
+/* Whether the server truncated the prompt, as some servers silently do with a prompt that does not
+ * fit in their context. A difference of up to an eighth plus 16 tokens can come from templates and
+ * tokenizers. */
 static bool is_truncated(const struct virtual_user *user)
 {
     int64_t wanted = user->request.wanted.input_tokens;
@@ -93,7 +95,7 @@ static bool describe_short_output(const struct virtual_user *user, char *out, si
                > 0;
     return snprintf(out, size,
                     "the model stopped after %ld of %ld output tokens: the server respects neither "
-                    "ignore_eos nor min_tokens; with natural_output, answers may end by themselves",
+                    "ignore_eos nor min_tokens (natural_output lets answers end by themselves)",
                     got, wanted)
            > 0;
 }
@@ -105,7 +107,7 @@ static bool describe_over_context(const struct virtual_user *user, char *out, si
     if (request->finish != FINISH_LENGTH) /* the server refused, and its message says why */
         return false;
     return snprintf(out, size,
-                    "%ld input and %ld output tokens are %ld, more than the model's context of "
+                    "%ld input and %ld output tokens make %ld, more than the model's context of "
                     "%ld: the answer ended after %ld",
                     input_tokens(request), request->wanted.output_tokens,
                     input_tokens(request) + request->wanted.output_tokens,
@@ -114,7 +116,7 @@ static bool describe_over_context(const struct virtual_user *user, char *out, si
            > 0;
 }
 
-/* Whether the answer is a completion in one JSON document, although a stream was requested. */
+/* Whether the answer is a completion in a single JSON document, although a stream was requested. */
 static bool is_plain_answer(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -133,11 +135,11 @@ static bool describe(const struct virtual_user *user, char *out, size_t size)
     case FAILURE_TTFT_TIMEOUT:
         return snprintf(out, size, "no token within %.1f s", waited_s) > 0;
     case FAILURE_IDLE_TIMEOUT:
-        return snprintf(out, size, "nothing came for %.1f s after %ld chunks",
+        return snprintf(out, size, "nothing arrived for %.1f s after %ld chunks",
                         (double)(request->end_ns - request->bytes_ns) / 1e9, request->chunks)
                > 0;
     case FAILURE_TOTAL_TIMEOUT:
-        return snprintf(out, size, "not finished after %.1f s, with %ld chunks", waited_s,
+        return snprintf(out, size, "not finished after %.1f s and %ld chunks", waited_s,
                         request->chunks)
                > 0;
     case FAILURE_TRUNCATED:
@@ -172,27 +174,27 @@ static bool describe(const struct virtual_user *user, char *out, size_t size)
     }
 }
 
-/* Replaces an error's JSON with the sentence in it: {"error": {"message": ...}} of OpenAI and
- * similar servers, {"error": ...} of TGI and Ollama, {"message": ...} of older vLLM, {"detail":
- * ...} of FastAPI. */
-static void extract_sentence(struct request *request)
+/* Replaces an error's JSON with the error message in it. OpenAI and similar servers send
+ * {"error": {"message": ...}}, TGI and Ollama {"error": ...}, older versions of vLLM
+ * {"message": ...}, and FastAPI {"detail": ...}. */
+static void extract_message(struct request *request)
 {
     json_auto_t *body = NULL;
     struct error ignored;
-    const char *sentence;
+    const char *message;
 
     if (request->failure_text[0] != '{'
         || !json_parse(request->failure_text, strlen(request->failure_text), &body, &ignored))
         return;
-    sentence = json_get_text(json_object_get(body, "error"), "message", NULL);
-    sentence = json_get_text(body, "error", sentence);
-    sentence = json_get_text(body, "message", sentence);
-    sentence = json_get_text(body, "detail", sentence);
-    if (sentence != NULL)
-        text_copy(request->failure_text, sizeof request->failure_text, sentence);
+    message = json_get_text(json_object_get(body, "error"), "message", NULL);
+    message = json_get_text(body, "error", message);
+    message = json_get_text(body, "message", message);
+    message = json_get_text(body, "detail", message);
+    if (message != NULL)
+        text_copy(request->failure_text, sizeof request->failure_text, message);
 }
 
-/* Escapes those characters of a server's message that cannot be shown. */
+/* Escapes the unprintable characters in a server's message. */
 static void make_printable(struct request *request)
 {
     TEXT_AUTO shown = { 0 };
@@ -217,10 +219,10 @@ void request_outcome_explain(struct virtual_user *user)
     if (describe(user, text, size))
         return;
     if (user->gave_up)
-        snprintf(text, size, "an event of the stream is not JSON, or longer than 64 KiB");
+        snprintf(text, size, "an event in the stream is not JSON, or is longer than 64 KiB");
     else if (text[0] == '\0')
         snprintf(text, size, "%s", user->transfer->failure_text);
     load_credential_mask(load, text, size);
-    extract_sentence(request);
+    extract_message(request);
     make_printable(request);
 }

@@ -21,7 +21,7 @@ struct record {
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not report it */
     uint8_t failure;                      /* enum failure */
     uint8_t phase;                        /* enum record_phase */
-    /* When its user was free, or, in an open loop, its scheduled time; relative to the window's
+    /* When its user became free, or, in an open loop, its scheduled time; relative to the window's
      * start. */
     int64_t due_us;
 };
@@ -29,8 +29,8 @@ struct record {
 struct request_records {
     struct record *rows;
     size_t count, capacity;
-    /* The window's start on the monotonic clock; in a cell without a window, when a load thread
-     * ended. */
+    /* The window's start on the monotonic clock; in a cell without a window, the time at which one
+     * of the load threads ended. */
     int64_t origin_ns;
 };
 

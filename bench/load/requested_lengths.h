@@ -6,7 +6,7 @@
 #include "base/measure/measurement.h"
 #include "bench/workload/prompt_source.h"
 
-/* Lengths in tokens of the requests that succeeded. */
+/* The input lengths, or the output lengths, of the requests that succeeded, in tokens. */
 struct length_sums {
     int64_t count, sum, low, high; /* as requested */
     /* Requests with a length other than the requested one. An output that may end early counts only
@@ -20,15 +20,15 @@ struct requested_lengths {
     struct length_sums input, output;
     int64_t uncounted_input;  /* input tokens that were requested, but not counted by the server */
     int64_t repeated;         /* requests whose prompt may have been sent before */
-    int64_t cut;              /* requests of which a drawn length had to be changed */
-    int64_t shared_tokens;    /* input tokens that other requests share by design */
-    int64_t reported_caching; /* requests whose usage reports how much was cached */
+    int64_t cut;              /* requests whose randomly drawn length had to be changed */
+    int64_t shared_tokens;    /* input tokens in prefixes that requests share */
+    int64_t reported_caching; /* requests whose usage says how much was cached */
 };
 
-/* Adds a request that succeeded; a count of -1 means that the server did not report it. */
+/* Adds a request that succeeded. A count of -1 means that the server did not report this count. */
 void requested_lengths_add(struct requested_lengths *lengths, const struct wanted *wanted,
                            int64_t prompt_tokens, int64_t completion_tokens, int64_t cached_tokens);
 void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from);
-/* Fills in the members of the measurement that are about requested lengths, repeated prompts and
- * reported caching. */
+/* Fills in the members of the measurement for requested lengths, repeated prompts and reported
+ * caching. */
 void requested_lengths_fill(const struct requested_lengths *lengths, struct measurement *out);

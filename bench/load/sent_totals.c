@@ -3,8 +3,8 @@
 
 #include "bench/load/tally.h"
 
-/* If the server reported no prompt's length, a prompt may have been LONGER_TIMES as long as
- * requested, because words may have several tokens, plus TEMPLATE_TOKENS for a template. */
+/* If the server never reported the length of a prompt, a prompt may have had LONGER_TIMES as many
+ * tokens as requested, because a word can have several, plus TEMPLATE_TOKENS for a template. */
 #define LONGER_TIMES 2
 #define TEMPLATE_TOKENS 256
 
@@ -31,8 +31,8 @@ static void add_successful(struct sent_totals_sums *sums, const struct request *
     }
 }
 
-/* Counts one sending of the request: it brought no successful answer, but the server may have
- * counted all of it. */
+/* Counts one sending of the request that did not lead to a successful answer. The server may
+ * nevertheless have counted all of its tokens. */
 static void add_uncertain(struct sent_totals_sums *sums, const struct request *request)
 {
     sums->sent.more_requests++;

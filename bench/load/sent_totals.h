@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums up what an attempt sent, to be compared with the server's own counters. */
+/* Sums up the requests and tokens of an attempt, for comparison with the server's own counters. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -16,6 +16,6 @@ struct sent_totals_sums {
 /* Counts a request that ended, in any phase. */
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request);
 void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from);
-/* Returns the totals. `input_tokens` is the requested length of a prompt, from which the lengths of
- * failed requests are estimated if the server reported no lengths at all. */
+/* Returns the totals. `input_tokens` is the requested length of a prompt, from which the input of
+ * failed requests is estimated if the server never reported the length of a prompt. */
 struct sent sent_totals_total(const struct sent_totals_sums *sums, int64_t input_tokens);

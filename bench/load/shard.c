@@ -14,8 +14,8 @@
 #include "base/core/thread.h"
 #include "bench/load/shard_private.h"
 
-/* A user has settled when its second request has ended: the start of the load still affected the
- * first one. */
+/* A user has settled when its second request has ended, because the first one was still affected by
+ * the start of the load. */
 #define SETTLED_ROUNDS 2
 #define LONGEST_WAIT_NS 100000000 /* the phase is checked at least this often */
 
@@ -65,8 +65,8 @@ static void publish(struct shard *shard, const struct virtual_user *user)
     }
 }
 
-/* Records the time from being due to being sent. If sending required a new connection, only the
- * time before connecting was our delay. */
+/* Records how long after its due time the request was sent. If it needed a new connection, only the
+ * time before connecting counts as our delay. */
 static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -77,7 +77,7 @@ static void note_start_lag(struct shard *shard, const struct virtual_user *user)
 }
 
 /* Ends a request, unless it must be sent again. `cut`: why we cut it off; NONE: it ended by itself,
- * or its answer was complete but for the end of the body. */
+ * or only the end of the body was missing. */
 static void end_request(struct shard *shard, struct virtual_user *user, enum failure cut)
 {
     transfer_end(user->transfer);
@@ -112,8 +112,8 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* Handles the timers that are due: a user's wait before its next request is over, or its request
- * may have reached a timeout. If the request has not reached one, sets the timer again. */
+/* Handles the timers that are due. Either a user's wait before its next request is over, or its
+ * request might have reached a timeout. If the request has not, sets the timer again. */
 static void handle_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();

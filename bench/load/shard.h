@@ -6,16 +6,16 @@
 
 struct shard;
 
-/* What the controlling thread may read while the shard runs: totals so far, without probes unless a
+/* What the controlling thread can read while the shard runs: totals so far, without probes unless a
  * comment says otherwise. */
 struct shard_status {
     int64_t succeeded, failed;
     int64_t chunks;        /* including those of probes */
     int64_t window_ended;  /* ended requests that count for the window (tally_counts) */
     int64_t users_settled; /* users with at least two ended requests */
-    /* Sums over the successes: the times since they were sent; the TTFTs, since tally_origin_ns. */
+    /* Summed over the successes: e2e_ns from when they were sent, ttft_ns from tally_origin_ns. */
     double e2e_ns, ttft_ns;
-    /* The output tokens of all successes, including probes, and the chunks of these answers. */
+    /* The output tokens of all successful requests, including probes, and their chunks. */
     int64_t tokens, token_chunks;
     int64_t in_flight; /* now, including a probe */
     int64_t probes_ended;
@@ -25,15 +25,15 @@ struct shard_status {
 
 /* One thread's part of the load. */
 struct shard_part {
-    size_t index, count; /* it is thread `index`, from 0, of `count` */
-    size_t users;        /* in an open loop: requests that it may have in flight */
+    size_t index, count; /* this is thread `index` of `count`, counting from 0 */
+    size_t users;        /* in an open loop: how many requests it can have in flight */
 };
 /* Starts the thread with its users; what it sends depends on load->phase. BUSY if it cannot open
  * its event loop, or there are too many threads; INTERNAL if there is no memory. Free with
  * shard_destroy. */
 CHECKED bool shard_create(struct load *load, struct shard_part part, struct shard **out,
                           struct error *error);
-/* Wakes the thread, so that it notices a change of load->phase or load->probes immediately. */
+/* Wakes the thread, so that it immediately notices a change of load->phase or load->probes. */
 void shard_wake(struct shard *shard);
 void shard_read(struct shard *shard, struct shard_status *out);
 /* CPU time that the thread has used; 0 if not known. Not to be called after shard_join. */
@@ -41,12 +41,12 @@ int64_t shard_cpu_ns(struct shard *shard);
 /* How long the thread was ready to run but had to wait for a CPU; 0 if the kernel does not report
  * it. */
 int64_t shard_cpu_wait_ns(struct shard *shard);
-/* Whether the thread has finished: in PHASE_DRAIN it does so once nothing is in flight, in
- * PHASE_ABORT as soon as it notices the phase. */
+/* Whether the thread has finished. In PHASE_DRAIN, it finishes once nothing is in flight; in
+ * PHASE_ABORT, as soon as it notices the phase. */
 bool shard_is_done(struct shard *shard);
 /* Waits for the thread to end, which it does only in the phases DRAIN and ABORT. Returns its tally,
  * borrowed until shard_destroy. */
 const struct tally *shard_join(struct shard *shard);
-/* Unless shard_join was called, first sets load->phase to ABORT, which ends every thread of the
+/* If shard_join was not called, first sets load->phase to ABORT, which ends all threads of the
  * load, and joins this thread. Does nothing for NULL. */
 void shard_destroy(struct shard *shard);

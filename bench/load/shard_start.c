@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides who sends when: users of a closed loop when they are free, arrivals of an open loop when
- * they are due. */
+/* Decides when requests are sent: in a closed loop when their user is free, in an open loop when
+ * the schedule says. */
 #include <math.h>
 
 #include "base/core/clock.h"
 #include "bench/load/shard_private.h"
 
-/* The most requests that one turn of the loop starts, so that the reading of answers is not
- * delayed. */
+/* One turn of the event loop starts at most this many requests, so that the reading of answers is
+ * not delayed. */
 #define STARTS_PER_TURN 16
-/* A user of a closed loop pauses after a failed request, and twice as long after each further
- * failure in a row, up to LONGEST_PAUSE_NS, so that a failing server is not flooded. */
+/* So that a failing server is not flooded, a user in a closed loop pauses after a failed request.
+ * The pause doubles with each further failure in a row, up to LONGEST_PAUSE_NS. */
 #define SHORTEST_PAUSE_NS 100000000
 #define LONGEST_PAUSE_NS 1000000000
 
@@ -112,8 +112,8 @@ static void begin_arrivals(struct shard *shard)
                          shard->part.count);
 }
 
-/* Adds an idle user. Users are added only when they are needed, because the limit is seldom
- * reached. */
+/* Adds an idle user; false if that is not possible. Users are added only when they are needed,
+ * because their limit is seldom reached. */
 static bool add_user(struct shard *shard)
 {
     struct virtual_user *user = &shard->users[shard->user_count];
@@ -128,8 +128,8 @@ static bool add_user(struct shard *shard)
     return true;
 }
 
-/* Sends the requests that are due, in order. If no user is free, the requests wait, and their
- * waiting time counts. */
+/* Sends the requests that are due, in order. If no user is free, the requests wait, and the wait is
+ * part of their latencies. */
 static void start_arrivals(struct shard *shard)
 {
     if (!shard->loading)
@@ -187,7 +187,7 @@ void shard_start_some(struct shard *shard)
 
 /* ---- After an answer ------------------------------------------------------------------------- */
 
-/* Draws a think time; an exponentially distributed one by inversion. */
+/* Draws a think time; if it is exponentially distributed, by inversion. */
 static int64_t think_ns(struct shard *shard)
 {
     double factor =

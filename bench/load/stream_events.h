@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records what a stream's events say about their request. */
+/* Records what the events of a stream say about the request. */
 #pragma once
 
 #include "base/llm/completion_stream.h"

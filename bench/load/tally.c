@@ -51,7 +51,7 @@ void tally_finish(struct tally *tally)
 
 /* ---- While the thread runs ------------------------------------------------------------------- */
 
-/* Adds the time since the last change, as far as it is within the window. */
+/* Adds the part of the time since the last change that is within the window. */
 static void advance_flight(const struct tally *tally, struct flight *flight, int64_t now_ns)
 {
     int64_t start = window_start_ns(tally), end = window_end_ns(tally);
@@ -89,7 +89,7 @@ void tally_connection(struct tally *tally, int64_t connect_ns, int64_t tls_ns)
 
 /* Tokens that were read together share the time since the previous read with tokens, because a
  * proxy or the network may have joined chunks that the server sent one after the other. For the
- * tokens of the first read, that time is not known. */
+ * tokens of the first read, there is no such time. */
 static void record_read(struct tally *tally, const struct request *request)
 {
     int64_t at_ns = request->latest_ns;
@@ -202,7 +202,7 @@ static bool is_good(const struct tally *tally, const struct request *request)
            && (load->goodput_tpot_ns == 0 || time_per_token_ns(request) <= load->goodput_tpot_ns);
 }
 
-/* Counts oddities of answers that are complete nevertheless. */
+/* Counts oddities in answers that are nevertheless complete. */
 static void count_oddities(struct tally *tally, const struct request *request)
 {
     bool is_full = request->completion_tokens >= request->wanted.output_tokens;
@@ -214,8 +214,9 @@ static void count_oddities(struct tally *tally, const struct request *request)
     tally->done_missing += !request->done;
 }
 
-/* Records the latencies up to the first output, and to the end. `censored`: the end is when we gave
- * up; a latency whose event had not happened by then is known only to be longer. */
+/* Records the latencies from from_ns to the first output and to the end. `censored`: the request
+ * did not end by itself, but was cut off. Of a latency whose event had not happened by then, only a
+ * lower bound is known. */
 static void record_span(struct tally *tally, const struct request *request, int64_t from_ns,
                         enum metric first, enum metric end, bool censored)
 {
@@ -269,8 +270,8 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Records a request that was cut off, by a timeout or by the cell's end: those of its latencies
- * that had not ended by then would have been longer. */
+/* Records a request that was cut off, by a timeout or by the cell's end. For latencies that had not
+ * ended by then, records that they would have been longer. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);
@@ -307,8 +308,8 @@ static void count_ended(struct tally *tally, const struct request *request)
         count_censored(tally, request);
 }
 
-/* In a closed loop: whether the request was in flight during the whole window and did not succeed
- * after it either. It counts neither as a success nor as a failure. */
+/* In a closed loop: whether the request was in flight during the whole window, and did not succeed
+ * after it either. Such a request counts neither as a success nor as a failure. */
 static bool was_held(const struct tally *tally, const struct request *request)
 {
     return !is_open_loop(tally) && request->failure != FAILURE_NONE && request->sent_ns != 0
@@ -328,9 +329,10 @@ static void count_rates(struct tally *tally, const struct request *request)
     tally->ended.input_tokens += request->prompt_tokens;
 }
 
-/* Adds the tokens of the answer's chunks in the window: as reported, else estimated by the answer's
- * mean number of tokens per chunk. Tokens that no chunk reported are spread over all chunks. Chunks
- * of an answer that reported no tokens are only counted. */
+/* Adds the tokens of those of the answer's chunks that arrived in the window: as the chunks
+ * reported them, else estimated from the answer's mean number of tokens per chunk. Tokens that no
+ * chunk reported are spread over all chunks. If the answer reported no tokens, only its chunks are
+ * counted. */
 static void count_window_tokens(struct tally *tally, const struct request *request)
 {
     double tokens = (double)tally_output_tokens(request);
@@ -376,7 +378,7 @@ static void note_record(struct tally *tally, const struct request *request, enum
 {
     const struct record row = {
         .index = request->index,
-        /* In nanoseconds, until tally_close converts these two: */
+        /* These two are in nanoseconds until tally_close converts them: */
         .sent_us = request->sent_ns,
         .due_us = request->due_ns,
         .ttft_us = microseconds(request->sent_ns, request->first_ns),

@@ -5,7 +5,8 @@
 
 #include "bench/load/tally.h"
 
-/* If the tokens per chunk differ from 1 by less than this, each chunk counts as a token. */
+/* If the mean number of tokens per chunk differs from 1 by less than this, each chunk counts as a
+ * token. */
 #define ONE_TOKEN_TOLERANCE 0.02
 
 static void merge_range(struct range *into, const struct range *from)

@@ -121,7 +121,7 @@ bool target_address_ensure_descriptors(int64_t connections, struct error *error)
     if (limit.rlim_cur == RLIM_INFINITY || (int64_t)limit.rlim_cur >= wanted)
         return true;
     return error_set(error, ERROR_BUSY,
-                     "%ld connections need %ld open files, but this process may have %ld: raise "
-                     "'ulimit -Hn', or request fewer users",
+                     "%ld connections need %ld open files, but this process may have only %ld: "
+                     "raise 'ulimit -Hn', or request fewer users",
                      connections, wanted, (long)limit.rlim_cur);
 }

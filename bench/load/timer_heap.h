@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many timers, of which the next one is found fast: a binary heap of pointers to timers, which
- * their owners embed. */
+/* Finds the next of many timers quickly: a binary heap of pointers to timers, which are members of
+ * the structs that own them. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #define TIMER_NEVER INT64_MAX
 
-/* To be embedded in the struct that waits. A zeroed timer is not set. */
+/* A member of the struct that waits for it. A zeroed timer is not set. */
 struct timer {
     int64_t at_ns; /* when it is due */
     size_t place;  /* index in the heap; 0: not set */

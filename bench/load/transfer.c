@@ -4,7 +4,8 @@
 #include "base/core/clock.h"
 
 /* If a server closes a connection later than this after an answer, we assume that the connection
- * was idle for too long; if sooner, it may have reached the server's limit of requests. */
+ * was idle for too long. If it closes the connection sooner, it may have reached its limit on
+ * requests per connection. */
 #define SOON_NS 1000000000
 
 bool transfer_create(const struct load *load, struct load_loop *loop,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges through libcurl: over TLS, over HTTP/2, and all others that transfer_plain.c does not
+/* Exchanges through libcurl: those over TLS or HTTP/2, and all others that transfer_plain.c cannot
  * send. */
 #include <errno.h>
 #include <stdio.h>
@@ -89,8 +89,8 @@ static void report_head(struct transfer_curl *curl)
         curl->transfer.listener->on_head(curl->transfer.context, status, type != NULL ? type : "");
 }
 
-/* Whether the plan requires HTTP/2 and the server answers with HTTP/1, which would be a different
- * test. */
+/* Whether the server answers with HTTP/1 although the plan requires HTTP/2: that would be a
+ * different test. */
 static bool is_wrong_version(const struct transfer_curl *curl)
 {
     long version = 0;
@@ -235,8 +235,8 @@ static bool is_broken(CURLcode code)
     return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
 }
 
-/* libcurl reports when the name was resolved, the connection open, and TLS ready, in microseconds
- * since the exchange began. */
+/* libcurl reports when the name was resolved, the connection was open, and TLS was ready, in
+ * microseconds since the exchange began. */
 static void read_times(struct transfer_curl *curl)
 {
     curl_off_t resolved_us = 0, connected_us = 0, secured_us = 0;
@@ -250,8 +250,8 @@ static void read_times(struct transfer_curl *curl)
         curl->transfer.tls_ns = (secured_us - connected_us) * 1000;
 }
 
-/* libcurl uses any open connection for a user's next exchange, so all that can be learned is
- * whether a connection ever carried a second answer. */
+/* libcurl sends a user's next exchange on any open connection, so all that we can learn is whether
+ * any connection ever carried a second answer. */
 static void note_reuse(struct transfer_curl *curl)
 {
     struct transfer *transfer = &curl->transfer;

@@ -39,7 +39,7 @@ struct transfer_plain {
     int64_t connecting_ns; /* when connecting began */
     int64_t read_ns;       /* when the bytes being passed on were read */
     size_t sent;           /* bytes of the head and the prompt already sent */
-    size_t common_bytes;   /* length of the head's start, which write_head makes */
+    size_t common_bytes;   /* length of the part of the head that write_head writes */
     unsigned attempts;     /* attempts to connect, in this exchange */
     unsigned address;      /* index of the address in use, or of the one to try next */
     struct bench_prompt *prompt;
@@ -81,8 +81,8 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
     finish(plain, false);
 }
 
-/* Whether the server cannot have read the request: a server that closes a connection with unread
- * bytes resets it, and one that closed it before the request arrived does not acknowledge the
+/* Whether the server cannot have read the request. A server that closes a connection with unread
+ * bytes resets it; a server that closed it before the request arrived does not acknowledge the
  * request. `number` is an errno, or 0. */
 static bool is_unread(const struct transfer_plain *plain, int number)
 {
@@ -114,7 +114,8 @@ static void break_off(struct transfer_plain *plain, enum failure failure, int nu
         fail(plain, failure, "the server closed the connection without an answer");
 }
 
-/* Whether a connection on which no request is in progress has neither ended nor received bytes. */
+/* Whether a connection with no request in progress is still open and has received no unexpected
+ * bytes. */
 static bool is_still_open(const struct transfer_plain *plain)
 {
     char byte;
@@ -149,9 +150,10 @@ static bool on_body(void *context, const char *bytes, size_t length)
 
 static const struct http_answer_listener listener = { on_head, on_body };
 
-/* Reads `length` bytes of the answer from the loop's buffer. `is_closing`: the connection's end was
- * reported, or sending failed. When the answer is complete, the connection is not kept if the
- * server closes it or sent bytes after the answer, or if we had not yet sent the whole request. */
+/* Reads `length` bytes of the answer from the loop's buffer. `is_closing`: the end of the
+ * connection was reported, or sending failed. When the answer is complete, the connection is not
+ * kept if the server closes it or sent bytes after the answer, or if we had not yet sent the whole
+ * request. */
 static void read_answer(struct transfer_plain *plain, size_t length, bool is_closing)
 {
     size_t taken;
@@ -219,8 +221,8 @@ static struct iovec vector_of(const char *bytes, size_t length)
     return (struct iovec){ (char *)(uintptr_t)bytes, length };
 }
 
-/* Collects what has not been sent of the head and of the prompt's parts. Returns how many of these
- * pieces there are. */
+/* Collects the pieces of the head and of the prompt that have not been sent, and returns their
+ * number. */
 static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vector)
 {
     size_t skip = plain->sent, count = 0;
@@ -238,8 +240,8 @@ static size_t fill_vector(const struct transfer_plain *plain, struct iovec *vect
     return count;
 }
 
-/* Sending failed: a server may answer and close before it has read the whole request, and its
- * answer then counts. */
+/* To be called when sending failed. A server may answer and close the connection before it has read
+ * the whole request; its answer then counts. */
 static void receive_early_answer(struct transfer_plain *plain, int number)
 {
     receive(plain, true);
@@ -346,8 +348,8 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    /* OPEN: a late event of the last exchange, or the server closed the connection, or sent
-     * something unexpected. */
+    /* OPEN: this is a late event of the last exchange, or the server has closed the connection or
+     * sent something unexpected. */
     if (plain->state == OPEN)
         drop_if_closed(plain);
     else if (plain->state == CONNECTING)

@@ -9,12 +9,12 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* on a connection that was already closed, sending fails sooner */
+#define STALE_NS 1000000000    /* sending on a closed connection fails sooner than this */
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
 /* ---- What an exchange reports ---------------------------------------------------------------- */
 
-/* If the request is sent again on a new connection, its time counts from then, unless the stale
+/* If the request is sent again on a new connection, its latencies count from then, unless the stale
  * connection delayed it by STALE_NS or more. */
 static void on_send(void *context, int64_t now_ns)
 {
@@ -165,7 +165,7 @@ int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *
     return total_ns < next_ns ? total_ns : next_ns;
 }
 
-/* If an answer has no body, its status is all that can be shown. */
+/* If an answer with an error status has no body, the status is all that can be shown. */
 static void explain_bare_answer(struct request *request)
 {
     if (request->bytes_ns == 0 && request->status != 0 && request->status / 100 != 2)
@@ -173,8 +173,8 @@ static void explain_bare_answer(struct request *request)
                  "status %ld with an empty answer", request->status);
 }
 
-/* Some servers report 0 where they do not count: a prompt never has 0 tokens, nor does an answer of
- * which chunks arrived. */
+/* Some servers report 0 for what they do not count. A prompt never has 0 tokens, and neither does
+ * an answer of which chunks have arrived. */
 static void forget_zeros(struct request *request)
 {
     if (request->prompt_tokens == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One user of the endpoint: its current request, and the transfer that sends its requests. */
+/* One simulated user of the endpoint: its current request, and the transfer that sends its
+ * requests. */
 #pragma once
 
 #include <sys/queue.h>
@@ -21,7 +22,7 @@ struct virtual_user {
     int64_t done_ns; /* when [DONE] came; 0: not yet */
 
     /* For the shard: */
-    struct timer deadline; /* next check for a timeout; or, before a request, the end of its wait */
+    struct timer deadline; /* the next check for a timeout; between requests, the end of its wait */
     struct timer_heap *deadlines; /* in which `deadline` is set */
     bool is_busy;                 /* its request is in flight */
     bool thinks;                  /* it thinks before its next request */
@@ -38,13 +39,13 @@ void virtual_user_finish(struct virtual_user *user);
 
 /* Begins request `index`, which was due at due_ns (monotonic). */
 void virtual_user_begin(struct virtual_user *user, uint64_t index, bool is_probe, int64_t due_ns);
-/* To be called after transfer_end. If the exchange reused a connection of an earlier one, which
- * the server had closed since, and this was the first attempt, sends the request again on a fresh
- * connection and returns true. */
+/* To be called after transfer_end. If this was the first attempt, and it reused a connection that
+ * the server had closed in the meantime, sends the request again on a fresh connection and returns
+ * true. */
 bool virtual_user_retry(struct virtual_user *user);
 /* Returns when the current request reaches its next timeout; INT64_MAX if no timeout of ours
- * applies now. *which is the failure that this would be; NONE: the request is answered, and only
- * the end of the body is missing. */
+ * applies now. Sets *which to the failure that this timeout means; NONE: the answer is complete,
+ * and only the end of the body is missing. */
 int64_t virtual_user_deadline_ns(const struct virtual_user *user, enum failure *which);
 /* To be called after transfer_end: determines the outcome of the request and adds it to the tally.
  * `cut` says why we cut the request off; NONE: it ended by itself, or only the end of the body was

@@ -54,7 +54,8 @@ static double draw_gamma_above_1(struct generator *generator, double shape)
     return d * v;
 }
 
-/* For shape < 1, by section 6 of the same paper: gamma(a) = gamma(a + 1) * uniform^(1 / a). */
+/* For any shape. If it is below 1, gamma(a) = gamma(a + 1) * uniform^(1 / a), by section 6 of the
+ * same paper. */
 static double draw_gamma(struct generator *generator, double shape)
 {
     double uniform;
@@ -102,8 +103,9 @@ void arrivals_share_step(struct arrivals_share *arrivals_share)
     draw(arrivals_share, arrivals_share->step);
 }
 
-/* While the rate rises to r over the ramp T, r t^2 / (2 T) mean gaps pass until t; afterwards
- * r (t - T / 2). This function solves that for t (time change of a renewal process). */
+/* While the rate rises to r over the ramp T, the number of mean gaps that have passed by time t is
+ * r t^2 / (2 T); after the ramp, it is r (t - T / 2). This function solves that for t (time change
+ * of a renewal process). */
 int64_t arrivals_share_due_ns(const struct arrivals_share *arrivals_share)
 {
     const struct arrivals *arrivals = arrivals_share->arrivals;

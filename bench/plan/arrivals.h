@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When requests arrive in an open loop, independently of the server: a renewal process. Every
- * thread draws the same schedule, and sends every n-th request of it, so that n threads together
- * send exactly the requested process. */
+/* When requests arrive in an open loop, where arrivals do not depend on the server: a renewal
+ * process. Each of n threads draws the same schedule and sends every n-th request of it, so that
+ * together they send exactly the requested process. */
 #pragma once
 
 #include <stddef.h>
@@ -13,8 +13,9 @@ enum arrival {
     ARRIVAL_CLOSED,   /* a closed loop: each user waits for its answer before its next request */
     ARRIVAL_CONSTANT, /* equal gaps */
     ARRIVAL_POISSON,  /* exponentially distributed gaps */
-    /* Gamma distributed gaps, whose squared coefficient of variation is 1 / burstiness (vLLM's
-     * word): with `burstiness` 1 the same as Poisson, below 1 in bursts, above 1 more regular. */
+    /* Gamma-distributed gaps, whose squared coefficient of variation is 1 / burstiness (vLLM's
+     * word). A burstiness of 1 is the same as Poisson; below 1, requests come in bursts; above 1,
+     * they come more regularly. */
     ARRIVAL_GAMMA,
 };
 extern const char *const arrival_names[]; /* by enum arrival: "closed", ...; ends with NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan of a sweep: a grid of load (users, or a rate of arrivals) x input tokens x output tokens
- * x repetition, and how each cell is measured. */
+ * x repetitions, and how each cell of this grid is measured. */
 #pragma once
 
 #include <jansson.h>
@@ -11,12 +11,12 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/sweeps.h"
 
-#define PLAN_LEVELS 64       /* values of one dimension of the grid, at most */
-#define PLAN_CELLS 4096      /* cells of a sweep, at most */
-#define PLAN_IN_FLIGHT 10000 /* default limit of requests in flight in an open loop */
-#define PLAN_STOPS 4         /* texts of `stop`, at most */
+#define PLAN_LEVELS 64       /* maximum number of values in one dimension of the grid */
+#define PLAN_CELLS 4096      /* maximum number of cells in a sweep */
+#define PLAN_IN_FLIGHT 10000 /* default limit on requests in flight in an open loop */
+#define PLAN_STOPS 4         /* maximum number of texts in `stop` */
 #define PLAN_STOP_SIZE 65
-#define PLAN_PREFIX_TOKENS 4000000 /* tokens of all prefixes together, at most */
+#define PLAN_PREFIX_TOKENS 4000000 /* maximum number of tokens in all prefixes together */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 
@@ -24,7 +24,7 @@ enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 enum plan_search {
     SEARCH_FULL,     /* every cell */
     SEARCH_ADAPTIVE, /* those that determine saturation and the largest load within the limits */
-    SEARCH_CLIMB,    /* the same, from below, because the largest loads may be far too high */
+    SEARCH_CLIMB,    /* the same, starting with small loads, as the largest may be far too high */
 };
 
 enum think_time { THINK_FIXED, THINK_EXPONENTIAL };
@@ -41,16 +41,16 @@ extern const char *const distribution_names[]; /* by enum distribution; ends wit
 struct plan {
     int64_t concurrency[PLAN_LEVELS], input_tokens[PLAN_LEVELS], output_tokens[PLAN_LEVELS];
     size_t concurrency_count, input_count, output_count;
-    /* In an open loop (`arrival` is not CLOSED) the levels of load are rates, in requests per
-     * second and ascending, and concurrency[0] is the limit of requests in flight. */
+    /* In an open loop (`arrival` is not CLOSED), the levels of load are rates in requests per
+     * second, ascending, and concurrency[0] is the limit on requests in flight. */
     enum arrival arrival;
     double request_rate[PLAN_LEVELS];
     size_t rate_count;
-    double burstiness;   /* of gamma arrivals */
+    double burstiness;   /* for gamma arrivals */
     double think_time_s; /* mean time from an answer to the user's next request */
     enum think_time think_time;
-    /* The load starts over this time. 0: users start within the time of a request and the think
-     * time; a rate is at its full value from the start. */
+    /* The load rises over this time. 0: users start spread over the time of one request plus the
+     * think time; a rate is at its full value from the start. */
     double ramp_s;
     int64_t repetitions; /* 1 .. 20, interleaved over the grid */
     double window_s;     /* the measured window, 1 .. 600 */
@@ -61,7 +61,7 @@ struct plan {
     double window_limit_s; /* the limit of an extended window; 0: four times window_s */
     double warmup_limit_s; /* the warm-up ends earlier if two windows agree */
     enum bench_api api;
-    int64_t http2_streams; /* most requests at once on an HTTP/2 connection; 0: HTTP/1.1 */
+    int64_t http2_streams; /* limit on requests in flight per HTTP/2 connection; 0: HTTP/1.1 */
     uint64_t seed;
     double time_limit_s; /* for the whole sweep */
     double ttft_timeout_s, idle_timeout_s, request_timeout_s;
@@ -79,15 +79,15 @@ struct plan {
     char stop[PLAN_STOPS][PLAN_STOP_SIZE];
     size_t stop_count;
     bool natural_output;             /* answers may end before output_tokens */
-    char dataset[DATASET_NAME_SIZE]; /* whose prompts, or lengths, are used; "": none */
+    char dataset[DATASET_NAME_SIZE]; /* the dataset whose prompts or lengths are used; "": none */
     char dataset_digest[65];         /* the dataset's digest when the sweep was planned */
-    bool unique_prompts;             /* each of the dataset's prompts gets a head of its own */
+    bool unique_prompts;             /* each of the dataset's prompts gets a unique prefix */
 };
 
-/* Completes the arguments of a sweep. Without "concurrency" (in a closed loop), adds a climb to at
- * most 256 users, with windows of 10 s and warm-ups of at most 10 s, as far as these are not
- * stated. Without "input_tokens" and "dataset", adds prompts of 512 tokens, or of half the model's
- * context (context_tokens; 0: not known) if that is less. */
+/* Adds defaults to the arguments of a sweep. If "concurrency" is missing (in a closed loop), adds a
+ * climb to at most 256 users, with windows of 10 s and warm-ups of at most 10 s, unless the
+ * arguments say otherwise. If both "input_tokens" and "dataset" are missing, adds prompts of 512
+ * tokens, or of half the model's context if that is less (context_tokens; 0: not known). */
 void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 /* Reads the arguments of sweep_plan and sweep_start, or what plan_to_json wrote, and fills in
  * defaults. INVALID if a value is missing or not allowed, or the grid has too many cells. */
@@ -97,26 +97,25 @@ size_t plan_levels(const struct plan *plan);   /* how many levels of load: users
 /* The limit of an extended window: window_limit_s, or its default if the plan states none. A window
  * in which no request has ended may last longer. */
 double plan_window_limit_s(const struct plan *plan);
-/* Identifies what a go-ahead is given for: the plan, and the deployments with their revisions.
- * `candidate` is NULL if only one deployment is measured. */
+/* Computes a digest that identifies what a go-ahead for a large sweep covers: the plan, and the
+ * deployments with their revisions. `candidate` is NULL if only one deployment is measured. */
 void plan_digest(const struct plan *plan, const struct deployment *deployment,
                  const struct deployment *candidate, char out[65]);
-/* Lists the cells in the plan's order, in which a full grid is measured: per repetition the whole
- * grid, by input length, then output length, then load, all ascending. Each point of the grid has a
- * cell for each of the `subjects` (1 or 2), which alternate in going first, from point to point and
- * from repetition to repetition (A B, B A, A B, ...), so that drift affects both alike. The caller
- * frees *out. */
+/* Lists the cells in the order in which a full grid is measured: each repetition measures the whole
+ * grid, by input length, then output length, then load, all ascending. `subjects` is the number of
+ * deployments that are measured (1 or 2). Each point of the grid has one cell for each deployment.
+ * Which deployment goes first alternates from point to point and from repetition to repetition (A
+ * B, B A, A B, ...), so that drift affects both alike. The caller frees *out. */
 void plan_cells(const struct plan *plan, size_t subjects, struct cell_plan **out, size_t *count);
 /* Whether both plans have the same cells. */
 bool plan_same_cells(const struct plan *a, const struct plan *b);
-/* INVALID if the plan has more cells, for that many subjects, than one sweep measures. */
+/* INVALID if the plan has more cells, for that many subjects, than one sweep can measure. */
 CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *error);
 
-/* Estimates, rather too high than too low, of what a sweep sends and how long it takes. They hold
- * under `assumption`, which includes a fast server, because a closed loop sends only as much as the
- * server can answer. */
+/* Upper estimates of what a sweep sends and how long it takes. They hold under `assumption`, which
+ * includes a fast server, because a closed loop sends only as much as the server can answer. */
 struct plan_estimate {
-    int64_t grid_cells, cells; /* all cells of the grid, and how many are measured at most */
+    int64_t grid_cells, cells; /* all cells of the grid; how many are measured, at most */
     int64_t requests, input_tokens, output_tokens;
     double duration_s;
     char assumption[160];

@@ -96,9 +96,9 @@ bool plan_same_cells(const struct plan *a, const struct plan *b)
 #define USER_OUTPUT_TOKENS_PER_S 100.0
 #define ALL_OUTPUT_TOKENS_PER_S 10000.0
 #define ALL_INPUT_TOKENS_PER_S 100000.0
-/* Seconds for the calibrations at the start; and in each cell, for the cold request and for waiting
- * until the server is idle. */
+/* Seconds for the calibrations at the start of a sweep. */
 #define SWEEP_OVERHEAD_S 3.0
+/* Seconds, in each cell, for the first (cold) request and for waiting until the server is idle. */
 #define CELL_OVERHEAD_S 1.0
 
 double plan_window_limit_s(const struct plan *plan)
@@ -120,7 +120,8 @@ static double request_rate(const struct plan *plan, const struct cell_plan *cell
     return fmin(rate, fmin(ALL_OUTPUT_TOKENS_PER_S / output, ALL_INPUT_TOKENS_PER_S / input));
 }
 
-/* The window's length at that many requests per second; with ci_width, its limit. */
+/* The window's length in seconds if `rate` requests are sent per second; with ci_width, the
+ * window's limit. */
 static double window_s(const struct plan *plan, double rate)
 {
     double limit_s = plan_window_limit_s(plan);

@@ -10,12 +10,12 @@ static CHECKED bool check_open(const struct plan *plan, struct error *error)
                          arrival_names[plan->arrival], PLAN_LEVELS);
     if (plan->concurrency_count > 1)
         return error_set(error, ERROR_INVALID,
-                         "'concurrency' has %zu values: with 'arrival' %s it is the most requests "
-                         "in flight, so give one, or omit it for %d",
+                         "'concurrency' has %zu values: with 'arrival' %s it is the limit on "
+                         "requests in flight, so give one value, or omit it (default: %d)",
                          plan->concurrency_count, arrival_names[plan->arrival], PLAN_IN_FLIGHT);
     if (plan->think_time_s > 0)
         return error_set(error, ERROR_INVALID,
-                         "'think_time_s' is %g: it is for 'arrival' closed, where users think "
+                         "'think_time_s' is %g: it is only for 'arrival' closed, where users think "
                          "between requests; omit it",
                          plan->think_time_s);
     return true;
@@ -34,7 +34,7 @@ bool plan_check_load(const struct plan *plan, struct error *error)
     if (plan->burstiness < 1 || plan->burstiness > 1)
         if (plan->arrival != ARRIVAL_GAMMA)
             return error_set(error, ERROR_INVALID,
-                             "'burstiness' is %g: it is for 'arrival' gamma; omit it",
+                             "'burstiness' is %g: it is only for 'arrival' gamma; omit it",
                              plan->burstiness);
     if (plan->window_limit_s > 0 && plan->window_limit_s < plan->window_s)
         return error_set(error, ERROR_INVALID,

@@ -7,7 +7,7 @@
 
 struct member;
 
-/* How members of one kind are read (their values are already checked) and written. */
+/* How members of one kind are read (after their values have been checked) and written. */
 struct kind {
     const char *phrase;        /* as in "<name> must be <phrase>" */
     json_type type, item_type; /* item_type: the type of a list's values */
@@ -19,10 +19,10 @@ struct member {
     const char *name;
     const struct kind *kind;
     size_t value_offset;        /* in struct plan */
-    size_t count_offset;        /* for a list: of the number of its values, in struct plan */
+    size_t count_offset;        /* for a list: the number of its values, in struct plan */
     double low, high;           /* range of a number, or of the length of a text (bytes) or list */
     double item_low, item_high; /* the same for each value of a list */
-    const char *const *choices; /* ends with NULL; those of a CHOICE, in the order of its enum */
+    const char *const *choices; /* ends with NULL; for a CHOICE, in the order of its enum */
     const char *initial;        /* the default as JSON text; NULL: none */
     /* The next members are not used here: the rows of plan_parameters.h set them for the tools
      * (handlers/tool.h). */
@@ -229,7 +229,7 @@ enum kind_name {
     KIND_BOOLEAN,
     KIND_TEXT,
     KIND_CHOICE,     /* one of an enum's values */
-    KIND_PERCENTILE, /* one of `choices`; a whole number in struct plan: "p99" is 99 */
+    KIND_PERCENTILE, /* one of `choices`; stored as a whole number: "p99" as 99 */
     KIND_INTEGERS,
     KIND_NUMBERS,
     KIND_TEXTS,
@@ -245,7 +245,7 @@ static const struct kind kinds[] = {
     [KIND_INTEGERS] = { "a list of whole numbers", JSON_ARRAY, JSON_INTEGER, read_integers,
                         write_integers },
     [KIND_NUMBERS] = { "a list of numbers", JSON_ARRAY, JSON_REAL, read_numbers, write_numbers },
-    [KIND_TEXTS] = { "a list of texts", JSON_ARRAY, JSON_STRING, read_texts, write_texts },
+    [KIND_TEXTS] = { "a list of strings", JSON_ARRAY, JSON_STRING, read_texts, write_texts },
 };
 
 #define AT(member) .value_offset = offsetof(struct plan, member)
@@ -310,8 +310,8 @@ static CHECKED bool check_range(const char *name, const char *verb, const json_t
 
     return (size >= low && size <= high)
            || error_set(error, ERROR_INVALID, "'%s' %s %s%.16g%s: it must be from %.16g to %.16g",
-                        name, verb, is_text ? "a text of " : "", size, is_text ? " bytes" : "", low,
-                        high);
+                        name, verb, is_text ? "a string of " : "", size, is_text ? " bytes" : "",
+                        low, high);
 }
 
 static CHECKED bool check_items(const struct member *member, const json_t *list,

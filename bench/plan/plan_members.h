@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a plan as JSON, by the rows of plan_parameters.h. Private to bench/plan/. */
+/* Reads the members of a plan from JSON and writes them as JSON, as listed in plan_parameters.h.
+ * Private to bench/plan/. */
 #pragma once
 
 #include "bench/plan/plan.h"

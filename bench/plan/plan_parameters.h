@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help.
- * Before a file includes this one, it defines PLAN_PARAMETER(name, kind, place, ...), whose further
- * arguments initialize a `struct member` (plan_members.c) or a `struct param` (handlers/tool.h):
- * plan_members.c reads, checks and writes plans with this list, and tools that accept a plan have
- * the list among their params. The choices of a CHOICE are in the order of its enum. */
+/* The list of a plan's parameters: their kinds, places in struct plan, ranges, defaults and help. A
+ * file that includes this one must first define PLAN_PARAMETER(name, kind, place, ...). The
+ * remaining arguments initialize a `struct member` (plan_members.c) or a `struct param`
+ * (handlers/tool.h): plan_members.c reads, checks and writes plans with this list, and tools that
+ * accept a plan have it among their params. The choices of a CHOICE are in the order of its
+ * enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -14,8 +15,8 @@ PLAN_PARAMETER("concurrency", INTEGERS, LIST(concurrency, concurrency_count), .l
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 10000,
                .help = "Users at once, as [1, 4, 16, 64]; omitted: climbs up to 256.",
                .more = "Each user sends its next request after the last one has ended. If omitted, "
-                       "users are added until more of them give no more tokens/s. In an open loop "
-                       "one number, the most requests in flight (10000 if not given).")
+                       "users are added until more of them give no more tokens/s. In an open loop: "
+                       "one number, the limit on requests in flight (default 10000).")
 PLAN_PARAMETER("arrival", CHOICE, AT(arrival), .choices = arrival_names, .initial = "\"closed\"",
                .rare = true,
                .help = "closed: `concurrency` users wait for their answers; else an open loop: "
@@ -36,19 +37,19 @@ PLAN_PARAMETER("think_time", CHOICE, AT(think_time), .choices = CHOICES("fixed",
                .initial = "\"fixed\"", .rare = true,
                .help = "fixed: always think_time_s; exponential: think_time_s on average.")
 PLAN_PARAMETER("ramp_s", NUMBER, AT(ramp_s), .low = 0, .high = 3600, .initial = "0", .rare = true,
-               .help = "Seconds before the warm-up over which the load rises. 0: users start "
-                       "over the time of a request plus think time; a rate is full at once.")
+               .help = "Seconds before the warm-up in which the load rises. 0: users start "
+                       "within the time of a request plus think time; a rate is full at once.")
 PLAN_PARAMETER("input_tokens", INTEGERS, LIST(input_tokens, input_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 1000000,
                .help = "Prompt lengths, as [128, 1024]; omitted: 512.",
-               .more = "If omitted, half the model's context if that is less than 512. Longer "
-                       "prompts than the context allows are reported as infeasible.")
+               .more = "If omitted, half the model's context if that is less than 512. Prompts "
+                       "too long for the context are reported as infeasible.")
 PLAN_PARAMETER("output_tokens", INTEGERS, LIST(output_tokens, output_count), .low = 1,
                .high = PLAN_LEVELS, .item_low = 1, .item_high = 100000, .initial = "[128]",
                .help = "Answer lengths.",
                .more = "Fewer than 16 say nothing about generation speed.")
 PLAN_PARAMETER("repetitions", INTEGER, AT(repetitions), .low = 1, .high = 20, .initial = "1",
-               .help = "How often the grid is measured; 3 times show the spread.",
+               .help = "Repetitions of the grid; 3 show the spread.",
                .more = "They are interleaved.")
 PLAN_PARAMETER("window_s", NUMBER, AT(window_s), .low = 1, .high = 600,
                .help = "Measured seconds per cell; 30, or 10 if no load is given.",
@@ -63,7 +64,7 @@ PLAN_PARAMETER(
             "minus this share (0.03: 3 %), up to window_limit_s; 0: not required.")
 PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3600, .initial = "0",
                .rare = true,
-               .help = "Longest window (longer only until a request ends); 0: four times window_s.")
+               .help = "Window limit (exceeded only until a request ends); 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
                .help = "Seconds of warm-up per cell, at most (30, or 10 if no load is given); it "
                        "ends earlier when two successive windows agree.")
@@ -74,8 +75,8 @@ PLAN_PARAMETER(
             "the server has only the other API, the sweep ends at once, and the job says so.")
 PLAN_PARAMETER("http2_streams", INTEGER, AT(http2_streams), .low = 0, .high = 1000, .initial = "0",
                .rare = true,
-               .help = "0: HTTP/1.1, a connection for each request in flight; above: HTTP/2 with "
-                       "at most that many requests on a connection, which measures something else.")
+               .help = "0: HTTP/1.1, a connection for each request in flight; above 0: HTTP/2 with "
+                       "up to that many requests on a connection, which measures something else.")
 PLAN_PARAMETER("seed", INTEGER, AT(seed), .low = 0, .high = 9007199254740991.0, .initial = "1",
                .rare = true, .help = "The same seed gives the same lengths and arrivals.")
 PLAN_PARAMETER(
@@ -103,18 +104,18 @@ PLAN_PARAMETER("search", CHOICE, AT(search), .choices = CHOICES("full", "adaptiv
                .more = "Default: full, or climb if no load is given. adaptive: per context "
                        "only the loads that determine the saturation point and the largest load "
                        "within the limits; the others are reported as inferred, without figures. "
-                       "It pays from about 10 loads on: give a fine list.")
+                       "It pays off with about 10 loads or more.")
 PLAN_PARAMETER(
     "limit_ttft_ms", NUMBER, AT(limits.ttft_ms), .low = 0, .high = 3600000, .initial = "0",
     .rare = true,
-    .help = "Limit of time to first token, for the largest load within the limits; 0: none.")
+    .help = "Limit on time to first token, for the largest load within the limits; 0: none.")
 PLAN_PARAMETER("limit_itl_ms", NUMBER, AT(limits.itl_ms), .low = 0, .high = 3600000, .initial = "0",
-               .rare = true, .help = "Limit of the gap between tokens; 0: none.")
+               .rare = true, .help = "Limit on the gap between tokens; 0: none.")
 PLAN_PARAMETER("limit_tpot_ms", NUMBER, AT(limits.tpot_ms), .low = 0, .high = 3600000,
                .initial = "0", .rare = true,
-               .help = "Limit of milliseconds per output token after the first; 0: none.")
+               .help = "Limit on milliseconds per output token after the first; 0: none.")
 PLAN_PARAMETER("limit_e2e_ms", NUMBER, AT(limits.e2e_ms), .low = 0, .high = 3600000, .initial = "0",
-               .rare = true, .help = "Limit of the whole request; 0: none.")
+               .rare = true, .help = "Limit on the whole request; 0: none.")
 PLAN_PARAMETER("limit_percentile", PERCENTILE, AT(limits.percentile),
                .choices = CHOICES("p50", "p90", "p95", "p99"), .initial = "\"p99\"", .rare = true,
                .help = "The percentile that must stay within the four latency limits.")

@@ -12,11 +12,12 @@
 #include "bench/plan/plan_workload.h"
 
 /* These defaults are not in plan_parameters.h, because the usual grid (plan_default.c) has
- * others. */
+ * different ones. */
 #define WINDOW_S 30
 #define WARMUP_LIMIT_S 30
 
-/* Sets the default limit of requests in flight. A closed loop has none: it must state its users. */
+/* Sets the default limit on requests in flight in an open loop. A closed loop has no default: its
+ * plan must give the number of users. */
 static void set_in_flight(struct plan *plan)
 {
     if (plan->arrival == ARRIVAL_CLOSED || plan->concurrency_count > 0)

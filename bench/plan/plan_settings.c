@@ -39,7 +39,7 @@ static CHECKED bool check_timeout(const struct plan *plan, const char *name, dou
     return error_set(
         error, ERROR_INVALID,
         "'%s' is %g, longer than 'request_timeout_s' (%g), the limit for the whole request: "
-        "give a shorter one, or a longer request_timeout_s",
+        "give a shorter timeout, or a longer request_timeout_s",
         name, value, plan->request_timeout_s);
 }
 

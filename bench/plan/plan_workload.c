@@ -26,8 +26,8 @@ static CHECKED bool check_spread(const char *name, enum distribution distributio
 {
     if (!is_drawn(distribution) && spread != 0)
         return error_set(error, ERROR_INVALID,
-                         "'%s_spread' is %g, but the lengths are not drawn: give %s_distribution "
-                         "uniform or lognormal, or omit %s_spread",
+                         "'%s_spread' is %g, but the lengths are not drawn at random: give "
+                         "%s_distribution uniform or lognormal, or omit %s_spread",
                          name, spread, name, name);
     if (is_drawn(distribution) && spread == 0)
         return error_set(error, ERROR_INVALID,
@@ -51,13 +51,13 @@ static CHECKED bool check_prefix(const struct plan *plan, struct error *error)
                          plan->prefix_pools);
     if (prefix >= shortest)
         return error_set(error, ERROR_INVALID,
-                         "'shared_prefix_tokens' is %ld: it must be less than every input_tokens "
-                         "(the smallest is %ld), which include it",
+                         "'shared_prefix_tokens' is %ld: it must be less than every value of "
+                         "input_tokens (the smallest is %ld), as these include the prefix",
                          prefix, shortest);
     if (prefix * plan->prefix_pools > PLAN_PREFIX_TOKENS)
         return error_set(error, ERROR_INVALID,
                          "%ld 'prefix_pools' of %ld shared_prefix_tokens are %ld tokens: at most "
-                         "%d are allowed in all",
+                         "%d are allowed in total",
                          plan->prefix_pools, prefix, prefix * plan->prefix_pools,
                          PLAN_PREFIX_TOKENS);
     return true;
@@ -72,10 +72,10 @@ static CHECKED bool check_dataset(const struct plan *plan, struct error *error)
             || plan->unique_prompts))
         return error_set(
             error, ERROR_INVALID,
-            "'dataset' is missing: the distribution dataset and unique_prompts need one");
+            "'dataset' is missing: the distribution 'dataset' and unique_prompts need a dataset");
     if (plan->dataset[0] != '\0' && !by_dataset)
         return error_set(error, ERROR_INVALID,
-                         "prompts of a dataset have its lengths: omit input_distribution");
+                         "a dataset's prompts have lengths of their own: omit input_distribution");
     if (plan->dataset[0] != '\0' && plan->shared_prefix_tokens > 0)
         return error_set(
             error, ERROR_INVALID,

@@ -5,22 +5,25 @@
 
 #include "bench/search/search_view.h"
 
-#define BOUND_MARGIN 0.05 /* bounds by Little's law may be too low by this share */
-#define HINT_PEAK 0.99    /* a load this close to the peak can stand for it in another search */
-#define PEAK_DOUBT 0.015  /* how much higher a peak may be than the load that stands for it */
-/* Above this share of what Little's law allows, tokens/s may still rise with the load. */
+#define BOUND_MARGIN 0.05 /* bounds by Little's law may be too low by up to this share */
+/* A load with at least this share of the peak's tokens/s can replace the peak in another search. */
+#define HINT_PEAK 0.99
+/* The true peak may exceed the load that replaced it by up to this share. */
+#define PEAK_DOUBT 0.015
+/* If a level has more than this share of the tokens/s that Little's law allows, tokens/s may still
+ * rise with the load. */
 #define STILL_RISING 0.7
-/* The climb goes from a load to the next one that is at least this many times as large, or else to
- * the largest. */
+/* The climb goes from a load to the next one that is at least this many times as large or, if there
+ * is none, to the largest load. */
 #define CLIMB_STEP 4
 #define CLIMB_GAIN 1.05 /* tokens/s that grow by a smaller factor have stopped growing */
-/* After this many known levels without a sound one, the search gives up. */
+/* If this many levels are known and none of them is sound, the search gives up. */
 #define LOST_LEVELS_LIMIT 3
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* The most tokens/s that a level can have. Since tokens/s per user never rise with the load, each
- * sound level bounds those above it (Little's law). */
+/* The upper bound for a level's tokens/s. Since tokens/s per user never rise with the load, each
+ * sound level bounds the levels above it (Little's law). */
 static double most_tokens_per_s(const struct search_view *view, size_t level)
 {
     double most = INFINITY;
@@ -34,8 +37,9 @@ static double most_tokens_per_s(const struct search_view *view, size_t level)
 
 /* ---- The ends -------------------------------------------------------------------------------- */
 
-/* The upper load to begin with: the smallest one that an earlier search shows to be well beyond the
- * saturation point and the limits, and close to the peak; if there is none, the largest load. */
+/* Chooses the upper load to begin with: the smallest one that, in an earlier search, was at least
+ * two levels above the saturation point, did not meet the limits (if there were any), and had
+ * almost as many tokens/s as the peak. If there is none, the largest load. */
 static size_t find_anchor(const struct search_view *view)
 {
     const struct search_step *earlier = &view->earlier;
@@ -52,8 +56,9 @@ static size_t find_anchor(const struct search_view *view)
 }
 
 /* Asks for the levels that decided the same search in an earlier repetition: no others are needed
- * to confirm its result. The level under the saturation point was either measured or excluded by a
- * bound; if excluded, the smallest level, which gives such a bound, is measured in its place. */
+ * to confirm its result. The level below the saturation point was either measured or excluded by a
+ * bound. If it was excluded, the smallest level is measured instead, because it gives such a
+ * bound. */
 static bool ask_as_before(const struct search_view *view, struct search_step *out)
 {
     const struct search_step *earlier = &view->earlier;
@@ -80,7 +85,7 @@ static bool ask_ends(const struct search_view *view, struct search_step *out)
     return !is_known(view, anchor) && known_above(view, anchor) == SEARCH_NONE && ask(out, anchor);
 }
 
-/* If nothing succeeded at the ends, asks for the smallest unknown level. */
+/* If no known level is sound yet, asks for the smallest unknown level. */
 static bool ask_for_any_sound(const struct search_view *view, struct search_step *out)
 {
     if (out->peak != SEARCH_NONE || count_known(view) >= LOST_LEVELS_LIMIT)
@@ -93,8 +98,8 @@ static bool ask_for_any_sound(const struct search_view *view, struct search_step
 
 /* ---- The peak -------------------------------------------------------------------------------- */
 
-/* Asks for an unknown level between `low` and `high`: the first one from the middle upwards, else
- * the first one below the middle. */
+/* Asks for an unknown level between `low` and `high`: the first one from the middle upwards or, if
+ * there is none, the nearest one below the middle. */
 static bool ask_between(const struct search_view *view, size_t low, size_t high,
                         struct search_step *out)
 {
@@ -109,7 +114,7 @@ static bool ask_between(const struct search_view *view, size_t low, size_t high,
     return false;
 }
 
-/* Whether the next smaller sound level already has the tokens/s of this one, up to noise. */
+/* Whether tokens/s do not rise, apart from noise, from the next smaller sound level to this one. */
 static bool is_flat_below(const struct search_view *view, size_t level)
 {
     size_t below = sound_below(view, level);
@@ -149,11 +154,12 @@ static bool ask_for_peak(const struct search_view *view, struct search_step *out
 
 /* ---- The saturation point -------------------------------------------------------------------- */
 
-/* The levels that may be the saturation point: up to `high`, the smallest sound level that reaches
- * the required tokens/s, and above `low`, the largest sound level below `high`. */
+/* The saturation point is above `low` and not above `high`. `high` is the smallest sound level that
+ * reaches the required tokens/s, and `low` is the largest sound level below it. */
 struct bracket {
-    size_t low, high; /* low SEARCH_NONE: there is no such level */
-    size_t first;     /* the first unknown level that no bound excludes; `high`: there is none */
+    size_t low, high; /* low is SEARCH_NONE if there is no such level */
+    /* The first unknown level above `low` that no bound excludes; `high` if there is none. */
+    size_t first;
     double required_tokens_per_s;
 };
 
@@ -174,8 +180,8 @@ static struct bracket find_bracket(const struct search_view *view, size_t peak)
     return bracket;
 }
 
-/* The first level that reaches the required tokens/s if latency grows with the load as it did up to
- * `low`. */
+/* The first level that reaches the required tokens/s if latency keeps growing with the load as it
+ * did up to `low`. */
 static size_t soonest(const struct search_view *view, const struct bracket *bracket)
 {
     size_t low = bracket->low, before = sound_below(view, low), level = low + 1;
@@ -191,9 +197,9 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
     return level;
 }
 
-/* Guesses that the saturation point is as many levels above soonest() as in the earlier search: at
- * a shorter context, a single user is served at a different speed, but the knee has the same
- * form. */
+/* Guesses that the saturation point is as many levels above soonest() as it was in the earlier
+ * search. If that search had a shorter context, a single user was served at a different speed, but
+ * latency began to grow with the load in the same way. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -238,8 +244,9 @@ static bool ask_for_saturation(const struct search_view *view, struct search_ste
     return ask(out, bracket.first);
 }
 
-/* Asks for the largest load, unless a known load well beyond the saturation point shows the peak
- * without doubt, or the same search was made in an earlier repetition. */
+/* Asks for the largest load, in case the peak is there. Not needed if the same search was made in
+ * an earlier repetition, or if a load well beyond the saturation point is known and a slightly
+ * higher peak would not move the saturation point. */
 static bool ask_for_top(const struct search_view *view, struct search_step *out)
 {
     double required_tokens_per_s = SEARCH_SHARE * tokens_per_s(view, out->peak);
@@ -255,9 +262,9 @@ static bool ask_for_top(const struct search_view *view, struct search_step *out)
     return ask(out, top);
 }
 
-/* Asks for the level after the saturation point, if users at the saturation point are served nearly
- * as fast as a single one: then tokens/s may rise further, and fall again before the next known
- * level. An earlier search would have shown that. */
+/* Asks for the level after the saturation point if users at the saturation point are served nearly
+ * as fast as a single user: then tokens/s might still rise, and fall again before the next known
+ * level. Not needed after an earlier search, which would have shown such a rise. */
 static bool ask_after_saturation(const struct search_view *view, struct search_step *out)
 {
     size_t next = out->saturation + 1;
@@ -322,14 +329,15 @@ void search_step(const struct search_level *levels, size_t count, const struct s
 
 /* ---- The climb ------------------------------------------------------------------------------- */
 
-/* Whether the climb ends at this level; `below` is the level of its previous step, or NULL. */
+/* Whether the climb ends at this level; `below` is the level of the previous step, or NULL. */
 static bool is_top(const struct search_level *level, const struct search_level *below)
 {
     return level->state == LEVEL_LOST
            || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
 }
 
-/* How many levels the climb has reached: the last of them is measured next, or ended the climb. */
+/* Returns how many levels the climb has reached. The last of them either must be measured next, or
+ * ended the climb. */
 static size_t levels_climbed(const struct search_level *levels, size_t count)
 {
     const struct search_level *below = NULL;

@@ -4,7 +4,8 @@
 
 #include "bench/search/search_view.h"
 
-#define LIMIT_NOISE 0.03 /* a load above one that misses a limit by less may still meet it */
+/* If a load misses a limit by at most this share, the next larger load may meet it. */
+#define LIMIT_NOISE 0.03
 
 static bool is_met(const struct search_view *view, size_t level)
 {
@@ -21,8 +22,8 @@ void search_find_limit(const struct search_view *view, struct search_step *out)
         out->miss = 0;
 }
 
-/* The load at which requests begin to wait, by Little's law: the load that would have the peak's
- * tokens/s if all requests were as fast as at the smallest sound load. */
+/* The load at which requests begin to wait, estimated by Little's law: the load that would have the
+ * peak's tokens/s if all requests were as fast as at the smallest sound load. */
 static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);
@@ -33,7 +34,7 @@ static double find_knee(const struct search_view *view, const struct search_step
 }
 
 /* Guesses a level between out->limit and out->miss, assuming that the slo_ratio is constant up to
- * the knee and grows linearly with the load above it. */
+ * the knee, and that it grows linearly with the load beyond the knee. */
 static size_t guess_limit(const struct search_view *view, const struct search_step *out)
 {
     double low = view->levels[out->limit].slo_ratio, high = view->levels[out->miss].slo_ratio;
@@ -52,8 +53,8 @@ static size_t guess_limit(const struct search_view *view, const struct search_st
     return clamp(guess, out->limit + 1, out->miss - 1);
 }
 
-/* Asks for the smallest load. If it misses the limits, that may be chance, so also asks for the
- * next one, unless the earlier search had the same result. */
+/* Asks for the smallest load. If that misses the limits, it may be by chance, so this also asks for
+ * the next load, unless the smallest load missed the limits in the earlier search too. */
 static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
@@ -63,7 +64,7 @@ static bool ask_for_met(const struct search_view *view, struct search_step *out)
     return view->count > 1 && !is_known(view, 1) && ask(out, 1);
 }
 
-/* Asks for a load that misses the limits: the one that did so in the earlier search, else the
+/* Asks for a load that misses the limits: the one that missed them in the earlier search, else the
  * largest. */
 static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {

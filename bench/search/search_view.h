@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one step of a search works with: the levels, and simple questions about them. Private to
+/* The data that one step of a search works with, and simple functions that query them. Private to
  * search.c and search_limits.c. */
 #pragma once
 
 #include "bench/search/search.h"
 
-#define GUESSES 8 /* after this many known levels the search bisects instead of guessing */
+#define GUESSES 8 /* when this many levels are known, the search bisects instead of guessing */
 
 struct search_view {
     const struct search_level *levels;
     size_t count;
     const struct search_hint *hint;
-    struct search_step earlier; /* what the hint's levels imply; empty without a hint */
+    struct search_step earlier; /* the result that the hint's levels imply; empty without a hint */
 };
 
 static inline bool is_known(const struct search_view *view, size_t level)
@@ -43,7 +43,7 @@ static inline size_t count_known(const struct search_view *view)
     return known;
 }
 
-/* The nearest sound level below, SEARCH_NONE if there is none. */
+/* The nearest sound level below this one, or SEARCH_NONE. */
 static inline size_t sound_below(const struct search_view *view, size_t level)
 {
     for (size_t i = level; i > 0; i--)
@@ -89,16 +89,17 @@ static inline size_t clamp(size_t level, size_t low, size_t high)
     return level < low ? low : level > high ? high : level;
 }
 
-/* The functions named ask_... return true with the level to measure next in out->next, or false if
- * they need no further level. */
+/* The functions named ask_... set out->next to the level to measure next and return true. They
+ * return false if they need no further level. */
 static inline bool ask(struct search_step *out, size_t level)
 {
     out->next = level;
     return true;
 }
 
-/* A level halfway between two others, or nearer to the lower one if most known levels are lost,
- * because the sweep ends after several failures in a row: the server then seems to be down. */
+/* A level halfway between two others. If most known levels are lost, a level nearer to the lower
+ * one, which is more likely to succeed: after several failures in a row the server seems to be
+ * down, and the sweep ends. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTEMPTS_LIMIT 3 /* attempts at one cell, at most, if the server monitor rejects them */
+/* The maximum number of attempts at one cell, if the server monitor rejects them. */
+#define ATTEMPTS_LIMIT 3
 
 static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
 {
@@ -13,8 +14,8 @@ static void reject(struct sweep_work *work, const char *reason, struct cell_resu
     text_copy(result->reason, sizeof result->reason, reason);
 }
 
-/* The server restarted, or stopped answering, during the last attempt that is allowed: the figures
- * mean nothing. */
+/* The server restarted, or stopped answering, during the last allowed attempt, so the attempt's
+ * figures mean nothing. */
 static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
@@ -29,7 +30,7 @@ static void stop(struct sweep_work *work, const char *reason)
              "%.170s: start a new sweep, or restore the old model and call sweep_resume", reason);
 }
 
-/* A sweep measures one model of each deployment: the one that the server monitor reported first. */
+/* A sweep measures one model on each deployment: the one that the server monitor reported first. */
 static bool serves_other_model(struct subject *subject, const struct cross_check *cross_check,
                                char reason[256])
 {

@@ -27,7 +27,7 @@ static json_t *count_or_null(int64_t count)
     return count > 0 ? json_integer((json_int_t)count) : json_null();
 }
 
-/* Adds the settings of the load that all cells share. */
+/* Adds the load settings that all cells share. */
 static void add_load(json_t *planned, const struct plan *plan)
 {
     if (plan->arrival != ARRIVAL_CLOSED)

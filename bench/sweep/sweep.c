@@ -125,7 +125,7 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
     struct model_facts *facts = &subject->facts;
 
     job_run_progress(work->run, (double)work->done, (double)work->count,
-                     "asking the server about its model");
+                     "querying the server about its model");
     if (!host->discover(host->context, &subject->deployment, &subject->endpoint, facts, error)
         || !sweep_resolve(work, subject, error))
         return false;
@@ -133,7 +133,8 @@ static CHECKED bool discover(struct sweep_work *work, struct subject *subject, s
     return model_facts_note(work->run->store, facts, error);
 }
 
-/* After a reboot, a model server often starts later than opsbrain. */
+/* Whether to keep waiting for a server that does not answer. Only a job that was claimed before
+ * waits: after a reboot, a model server often starts later than opsbrain. */
 static bool may_come_back(const struct sweep_work *work, const struct error *error,
                           int64_t until_ns)
 {
@@ -167,8 +168,8 @@ static CHECKED bool await_servers(struct sweep_work *work, struct error *error)
     return true;
 }
 
-/* A resumed sweep continues only with the model and the engine that it began with, because its runs
- * would otherwise mix two. */
+/* A resumed sweep continues only with the model and the engine that it began with. Otherwise its
+ * runs would mix the results of different models or engines. */
 static CHECKED bool check_unchanged(struct sweep_work *work, const struct subject *subject,
                                     struct error *error)
 {
@@ -186,8 +187,8 @@ static CHECKED bool check_unchanged(struct sweep_work *work, const struct subjec
     return same;
 }
 
-/* Reads the stored workload, with which a resumed sweep began; if there is none for the plan's API,
- * finds one by requests to the server. */
+/* Reads the stored workload, with which a resumed sweep began. If none is stored for the plan's
+ * API, finds one with requests to the server. */
 static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
                                   const char *stored, struct error *error)
 {
@@ -248,8 +249,8 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
            && store_workload(work, subject, error);
 }
 
-/* If the calibration fails, the sweep runs without a ceiling: the lag and CPU time of the cells
- * still show whether the client was the bottleneck. */
+/* Measures the ceiling: how much this machine can read. If that fails, the sweep runs without a
+ * ceiling: the lag and CPU time of the cells still show whether the client was the bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;
@@ -281,8 +282,8 @@ static CHECKED bool prepare(struct sweep_work *work, struct error *error)
     return sweep_begin(run->store, &run->claim, work->row.id, clock_utc_ms(), error);
 }
 
-/* If the process was killed after the last cell, only the sweep's end has to be stored, for which
- * no server is needed. */
+/* If the process was killed after the last cell, only the sweep's end has to be stored, and no
+ * server is needed for that. */
 static CHECKED bool measure_pending(struct sweep_work *work, struct error *error)
 {
     return load_cells(work, error)
@@ -308,8 +309,8 @@ static char *write_outcome(const struct sweep_work *work, const char *state, con
     return json_write(outcome);
 }
 
-/* Returns the reason of the first failed cell if no cell was measured; NULL if one was, or none
- * failed. */
+/* If no cell was measured, returns the first failed cell's reason. Returns NULL if a cell was
+ * measured, or if none failed. */
 static const char *why_all_failed(const struct sweep_work *work)
 {
     const char *reason = NULL;

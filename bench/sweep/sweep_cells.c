@@ -14,7 +14,7 @@
 #include "bench/sweep/attempt_outcome.h"
 #include "bench/sweep/sweep_private.h"
 
-/* After this many failed cells of one deployment in a row, the sweep stops. */
+/* The sweep stops after this many cells in a row have failed on one deployment. */
 #define FAILED_CELLS_LIMIT 3
 #define LONGEST_PAUSE_S 10.0 /* before a lost cell is measured again */
 
@@ -56,8 +56,8 @@ static bool has_same_lengths_and_deployment(const struct cell_row *a, const stru
            && a->output_tokens == b->output_tokens;
 }
 
-/* The last cell, in the plan's order, that has this state and the deployment and lengths of the
- * current one; NULL if there is none. */
+/* The last cell, in the plan's order, that has this state and the same deployment and lengths as
+ * the current cell; NULL if there is none. */
 static const struct cell_row *find_sibling(const struct sweep_work *work, enum cell_state state)
 {
     for (size_t i = work->count; i > 0; i--)
@@ -72,8 +72,8 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-/* Whether `load` gives a better estimate for the load `at` than `other`: the largest one that is
- * not above `at` is best, else the smallest. */
+/* Whether `load` is better than `other` for an estimate at the load `at`: best is the largest load
+ * that is not above `at`; if there is none, the smallest. */
 static bool is_nearer(double at, double load, double other)
 {
     if (load <= at)
@@ -81,7 +81,7 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* The approximate time of a request: the mean at the nearest load at which the current cell's
+/* How long a request takes, approximately: the mean at the nearest load at which the current cell's
  * deployment and lengths were measured; 0 if there is none. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
@@ -143,8 +143,8 @@ static void end_monitor(struct sweep_work *work, void *monitor, bool has_result,
         attempt_outcome_judge(work, subject_of(work, work->current), cross_check, result);
 }
 
-/* Whether a cell on the current cell's server, which may be the server of both deployments, has
- * already been measured or has failed. */
+/* Whether a cell has already been measured or has failed on the current cell's server. Both
+ * deployments may have the same server. */
 static bool has_used_server(struct sweep_work *work)
 {
     const char *server = subject_of(work, work->current)->server;
@@ -159,8 +159,8 @@ static bool has_used_server(struct sweep_work *work)
     return false;
 }
 
-/* The smallest context of all deployments, so that the same lengths are drawn for each; 0 if none
- * is known. */
+/* The smallest known context of all deployments, so that the same lengths are drawn for each; 0 if
+ * none is known. */
 static int64_t least_context(const struct sweep_work *work)
 {
     int64_t least = 0;
@@ -174,8 +174,8 @@ static int64_t least_context(const struct sweep_work *work)
     return least;
 }
 
-/* The largest overhead, and the longest of the shortest prompts, of all deployments, so that the
- * same lengths are drawn for each. */
+/* The largest overhead of all deployments, and the longest of their shortest possible prompts, so
+ * that the same lengths are drawn for each. */
 static struct workload_room widest_room(const struct sweep_work *work)
 {
     struct workload_room room = { 0 };
@@ -224,8 +224,9 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
     return done;
 }
 
-/* Requests that are infeasible because of their lengths are so at any load: copies the result of an
- * infeasible cell of the same deployment and lengths. Returns false if there is none. */
+/* Requests that are infeasible because of their lengths are infeasible at any load, so this copies
+ * the result of an infeasible cell with the same deployment and lengths. Returns false if there is
+ * none. */
 static bool copy_infeasible(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
@@ -246,8 +247,8 @@ static void describe_loss(const struct cell_result *result, char *out, size_t si
              result->reason[0] != '\0' ? result->reason : measurement->first_error);
 }
 
-/* A search infers other levels from a lost one. So a level that may have been lost for a temporary
- * reason is measured once more, and the cell reports both attempts. */
+/* A search draws conclusions about other levels from a lost one. So a level that may have been lost
+ * for a temporary reason is measured once more, and the cell reports both attempts. */
 static void repeat_if_doubtful(struct sweep_work *work, struct cell_result *result)
 {
     TEXT_AUTO reason = { 0 };
@@ -339,7 +340,8 @@ static CHECKED bool attempt(struct sweep_work *work, int64_t attempt_id, struct 
                                 error->kind == ERROR_CANCELLED ? why_interrupted(work)
                                                                : error->message,
                                 clock_utc_ms(), &problem))
-        log_warning("an interrupted attempt is not recorded as such: %s", problem.message);
+        log_warning("an interrupted attempt could not be recorded as interrupted: %s",
+                    problem.message);
     cell_result_finish(&result);
     return done;
 }

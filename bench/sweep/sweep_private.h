@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep while its job runs. Private to bench/sweep/: sweep.c begins and ends it, sweep_cells.c
- * measures its cells one by one, sweep_search.c chooses them, and sweep_progress.c reports the
- * progress. */
+/* The state of a sweep while its job is running. Private to bench/sweep/: sweep.c begins and ends
+ * the sweep, sweep_search.c chooses its cells, sweep_cells.c measures them one by one, and
+ * sweep_progress.c reports the progress. */
 #pragma once
 
 #include "base/net/outbound.h"
@@ -11,16 +11,17 @@
 #include "bench/workload/workload.h"
 #include "store/ledger/sweeps.h"
 
-/* One of the deployments that the sweep measures; if there are two, it alternates between them. */
+/* One of the deployments that the sweep measures; if there are two, the sweep alternates between
+ * them. */
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
-    char server[ENDPOINT_NAME_SIZE]; /* the name of its address in endpoint leases */
+    char server[ENDPOINT_NAME_SIZE]; /* the name of the deployment's address in endpoint leases */
     struct model_facts facts;
     struct workload workload;
     struct connection_reuse reuse;
     int failed_in_a_row; /* cells */
-    char served[256];    /* the model, as the server monitor first reported it; "": not yet */
+    char served[256];    /* the model that the server monitor reported first; "": none yet */
 };
 
 /* One run of the job, from its claim to its end. */
@@ -33,48 +34,50 @@ struct sweep_work {
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;
-    size_t count, done; /* cells, and those no longer pending */
+    size_t count, done; /* number of cells, and of those no longer pending */
     struct ceiling ceiling;
     int64_t begun_ns;
     int64_t cells_run;        /* cells that this run of the job measured */
-    double cells_s;           /* the time that they took */
+    double cells_s;           /* how long those cells took together */
     struct cell_row *current; /* the cell that is being measured */
     char message[256];        /* the latest progress, without the time left */
     int64_t message_ns;       /* when it was reported */
     int rejected;             /* attempts at the current cell that attempt_outcome.c rejected */
-    /* How an attempt at the current cell failed, if the cell is measured again because of
-     * sweep_search_doubts; "": it is not. */
+    /* How the last attempt at the current cell failed, if the cell is measured again because of
+     * sweep_search_doubts; else "". */
     char lost[160];
-    /* Why the sweep itself ends early; "": it does not. For a cancellation or a shutdown, see
+    /* Why the sweep itself ends early; "" if it does not. For a cancellation or a shutdown, see
      * job_run_stop. */
     char stopped[320];
     bool ends_failed; /* cells failed, or the model changed: the job ends as failed */
 };
 
 /* Measures or infers all pending cells, until the job should stop or work->stopped is set. Returns
- * false if an attempt could not be made, or something could not be stored. */
+ * false if an attempt could not be made, or if something could not be stored. */
 CHECKED bool sweep_cells_run(struct sweep_work *work, struct error *error);
-/* Returns the cell to measure next in *next; NULL if none is left. Marks the cells that an adaptive
- * search need not measure as inferred. Returns false if that could not be stored. */
+/* Sets *next to the cell to measure next, or to NULL if none is left. Marks as inferred the cells
+ * that an adaptive search does not need to measure, and returns false if that could not be
+ * stored. */
 CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
                                struct error *error);
-/* Whether an attempt at the current cell should be repeated, because a search would infer from it
- * that the load is too high, although the server may only have had a temporary problem. */
+/* Whether an attempt at the current cell should be repeated: a search would conclude from it that
+ * the load is too high, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
 /* Reports, as the job's progress, what the current attempt is doing. Its load began elapsed_s ago
  * (0 while the server monitor waits). The same text is reported at most once a second. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
-/* Appends the sweep's remaining time, such as "; 40 s left", estimated for a current attempt that
- * has taken elapsed_s so far. Appends nothing until this run of the job has measured a cell, or if
- * less than half a second is left. */
+/* Appends an estimate of the sweep's remaining time, such as "; 40 s left". The current attempt has
+ * taken elapsed_s so far. Appends nothing until this run of the job has measured a cell, or if less
+ * than half a second is left. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
-/* Updates subject->endpoint. To be called before each cell, because credentials expire. */
+/* Updates subject->endpoint. Must be called before each attempt, because credentials expire. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);
 /* Whether the job should stop. `context` is the struct sweep_work. */
 bool sweep_is_stopped(void *context);
-/* To be called after the store refused a write (for example because the disk is full): waits a
- * moment before the write is repeated. Returns false if the error is CONFLICT (usually: the claim
- * is lost), which no repetition mends, or if the job should stop. */
+/* Must be called after a write to the store has failed (for example because the disk is full):
+ * waits a moment, and returns true if the caller should repeat the write. Returns false if the job
+ * should stop, or if the error is CONFLICT: then a repetition would not help (usually the claim is
+ * lost). */
 bool sweep_wait_for_store(struct sweep_work *work, const struct error *error);
 /* Seconds since the servers answered; before that, since this run of the job began. */
 double sweep_elapsed_s(const struct sweep_work *work);

@@ -9,9 +9,9 @@
 #include "base/core/text.h"
 
 #define MESSAGE_EVERY_NS 1000000000 /* the same text is not reported again sooner */
-#define LEFT_LEAST_S 0.5            /* less is not reported */
-/* First guesses: the share of the cells that an adaptive search measures, and the time for a cell's
- * probe and drain. */
+#define LEFT_LEAST_S 0.5            /* a shorter time is not reported */
+/* Assumed until the sweep has its own figures: the share of the cells that an adaptive search
+ * measures, and how long a cell's probe and drain take. */
 #define SEARCH_FIRST_SHARE 0.25
 #define CELL_OVERHEAD_S 5.0
 
@@ -31,9 +31,9 @@ static size_t count_inferred(const struct sweep_work *work)
     return count;
 }
 
-/* How many of the cells after the current one will probably be measured. An adaptive search infers
- * the rest: the same share as of the cells done so far, or 1 - SEARCH_FIRST_SHARE before it has
- * inferred any. */
+/* How many of the cells after the current one will probably be measured. An adaptive search is
+ * assumed to infer the same share of them as of the cells done so far; before it has inferred any
+ * cell, a share of 1 - SEARCH_FIRST_SHARE. */
 static double expected_cells(const struct sweep_work *work)
 {
     double left = (double)(work->count - work->done) - 1, inferred = (double)count_inferred(work);
@@ -45,8 +45,8 @@ static double expected_cells(const struct sweep_work *work)
     return left * (1 - inferred / (double)work->done);
 }
 
-/* A cell that takes longer than expected, for example because its server hangs, does not reduce the
- * time that is expected for the later ones. */
+/* If a cell takes longer than expected, for example because its server hangs, the time expected for
+ * the later cells is not reduced. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out)
 {
     double cell_s = expected_cell_s(work);
@@ -71,7 +71,7 @@ static void write_position(const struct sweep_work *work, struct text *out)
                   work->count);
 }
 
-/* "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left" */
+/* Reports, for example, "cell 12 of 156: 64 users x 1024 tokens, measuring; 3 min left". */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s)
 {
     const struct cell_row *cell = work->current;

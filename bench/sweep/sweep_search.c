@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the next cell of a sweep, in order or by an adaptive search, and the cells that need not
- * be measured. Everything is derived from the stored cells, so that a resumed sweep continues where
- * it stopped. */
+/* Chooses the next cell of a sweep, in order or by an adaptive search, and determines which cells
+ * need not be measured. Everything is derived from the stored cells, so that a resumed sweep
+ * continues where it stopped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define GROUPS SWEEP_SUBJECTS_MAX
 
-/* The cells of one run at one context and output length, by load. */
+/* The cells of one run at one context and output length, in ascending order of load. */
 struct group {
     struct cell_row *cells[PLAN_LEVELS];
     struct search_level levels[PLAN_LEVELS];
@@ -65,7 +65,7 @@ static enum level_state state_of(enum cell_state state, const struct measurement
     return LEVEL_LOST;
 }
 
-/* Two standard errors of the number of arrivals, as a share of it. */
+/* Two standard errors of the number of arrivals, as a share of that number. */
 static double slack_of(const struct plan *plan, const struct cell_row *cell)
 {
     double variation = plan->arrival == ARRIVAL_POISSON ? 1
@@ -125,8 +125,9 @@ static bool is_usable(const struct group *group)
 
 /* ---- What was found before ------------------------------------------------------------------- */
 
-/* How much the group of `other` shows about the group of `cell`; 0: nothing. The same lengths in
- * the latest earlier repetition show most, then the longest of the shorter contexts. */
+/* How well the group of `other` predicts the results of the group of `cell`; 0: not at all. Best is
+ * the group with the same lengths in the latest earlier repetition, and next best the one with the
+ * longest of the shorter contexts. */
 static int64_t nearness(const struct cell_row *cell, const struct cell_row *other)
 {
     if (other->output_tokens != cell->output_tokens || other->deployment_id != cell->deployment_id)
@@ -138,8 +139,8 @@ static int64_t nearness(const struct cell_row *cell, const struct cell_row *othe
                : 0;
 }
 
-/* Reads the earlier group that shows most about this cell's group. Returns false if there is none,
- * or if that group is not usable. */
+/* Reads the earlier group that predicts the results of this cell's group best. Returns false if
+ * there is none, or if that group is not usable. */
 static bool find_earlier(const struct sweep_work *work, const struct cell_row *cell,
                          struct group *group, struct search_hint *hint)
 {
@@ -179,9 +180,9 @@ static bool is_infeasible(const struct group *group)
     return false;
 }
 
-/* Requests that are infeasible because of their lengths are so at any load: returns a pending cell
- * of a group with an infeasible one, to be marked infeasible without being measured. NULL if no
- * cell of the group is infeasible, or none is pending. */
+/* Requests that are infeasible because of their lengths are infeasible at any load. So if a cell of
+ * the group is infeasible, this returns a pending cell, which becomes infeasible without being
+ * measured. Returns NULL if no cell of the group is infeasible, or none is pending. */
 static struct cell_row *next_of_infeasible(const struct group *group)
 {
     for (size_t i = 0; is_infeasible(group) && i < group->count; i++)
@@ -220,15 +221,15 @@ static struct cell_row *first_of_level(const struct shape *shape, size_t level)
     return first;
 }
 
-/* Whether the level was measured, or failed; not if its lengths are infeasible. */
+/* Whether the level was measured or failed. False if its lengths are infeasible. */
 static bool was_tried(const struct group *group, size_t level)
 {
     return group->levels[level].state != LEVEL_UNKNOWN
            && group->cells[level]->state != CELL_INFEASIBLE;
 }
 
-/* Returns a pending cell of a level that was tried in another group: a level is tried in all groups
- * or in none. NULL if there is no such cell. */
+/* Returns a pending cell at a level that was tried in another group, because a level is tried in
+ * all groups or in none. Returns NULL if there is no such cell. */
 static struct cell_row *next_of_other_group(const struct shape *shape)
 {
     struct cell_row *next = NULL;
@@ -257,9 +258,9 @@ static struct cell_row *next_of_shape(const struct sweep_work *work, struct shap
     return next;
 }
 
-/* ---- Failures that the load need not have caused --------------------------------------------- */
+/* ---- Failures with a cause other than the load ----------------------------------------------- */
 
-/* Whether the failure may be temporary, and have a cause other than the load. */
+/* Whether the failure may be temporary, with a cause other than the load. */
 static bool may_be_temporary(enum failure failure)
 {
     return failure == FAILURE_CONNECT_REFUSED || failure == FAILURE_RATE_LIMITED
@@ -279,7 +280,7 @@ static bool most_may_be_temporary(const struct measurement *measurement)
     return temporary * 2 > all;
 }
 
-/* Whether a smaller load was already lost. */
+/* Whether the loss was to be expected, because a smaller load was already lost. */
 static bool is_expected(const struct sweep_work *work, const struct cell_row *lost)
 {
     for (size_t i = 0; i < work->count; i++) {

@@ -10,7 +10,7 @@
 #include "base/core/memory.h"
 
 #define MAGIC "OBD1"
-#define HEADER_WORDS 4 /* kind, rows, bytes of texts, skipped */
+#define HEADER_WORDS 4 /* kind, number of rows, bytes of all texts, number of skipped records */
 #define ROW_WORDS 5
 #define WORD_BYTES 4
 
@@ -100,7 +100,7 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
         return false;
     bytes = restored;
     if (size < header_bytes || memcmp(bytes, MAGIC, WORD_BYTES) != 0)
-        return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
+        return error_set(error, ERROR_INVALID, "the stored dataset is damaged (%zu bytes)", size);
     out->kind = read_word(bytes, 1) == DATASET_LENGTHS ? DATASET_LENGTHS : DATASET_PROMPTS;
     out->count = read_word(bytes, 2);
     texts_bytes = read_word(bytes, 3);
@@ -108,7 +108,7 @@ bool dataset_unpack(const void *data, size_t length, struct dataset *out, struct
     if (out->count > DATASET_ROWS_MAX
         || size != header_bytes + out->count * row_bytes + texts_bytes) {
         out->count = 0;
-        return error_set(error, ERROR_INVALID, "the stored dataset is damaged: %zu bytes", size);
+        return error_set(error, ERROR_INVALID, "the stored dataset is damaged (%zu bytes)", size);
     }
     read_rows(bytes + header_bytes, out);
     text_add_bytes(&out->texts, bytes + header_bytes + out->count * row_bytes, texts_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A dataset: imported prompts, which a cell sends instead of generated ones, or imported lengths,
- * which the generated prompts of a cell then have. */
+/* A dataset has imported prompts, which a cell sends instead of generated ones, or imported
+ * lengths, for which a cell generates prompts. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define DATASET_ROWS_MAX 500000
 #define DATASET_PROMPT_MAX_BYTES 1048576
 #define DATASET_TOKENS_MAX 1000000
-#define DATASET_LIMIT_BYTES 67108864 /* of a file, and of its texts together */
+#define DATASET_LIMIT_BYTES 67108864 /* for a file, and for all its texts together */
 
 enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
@@ -21,7 +21,7 @@ struct dataset_row {
     uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is no prompt */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
-    uint32_t output_bytes;   /* of the recorded answer, escaped as in JSON; 0: there is none */
+    uint32_t output_bytes;   /* the recorded answer's bytes, escaped as in JSON; 0: there is none */
 };
 
 struct dataset {
@@ -29,7 +29,8 @@ struct dataset {
     struct text texts; /* the prompts one after the other, escaped as in a JSON string */
     struct dataset_row *rows;
     size_t count, capacity;
-    size_t skipped; /* records that cannot be sent; if there are prompts, also those without one */
+    /* Records that cannot be sent; if there are prompts, also records without a prompt. */
+    size_t skipped;
 };
 
 #define DATASET_AUTO __attribute__((cleanup(dataset_finish))) struct dataset
@@ -38,24 +39,23 @@ void dataset_finish(struct dataset *dataset);
 /* Reads a file of JSON objects, in one list or one per line: conversations in ShareGPT's form
  * ({"conversations": [{"from": "human", "value": ...}, ...]}), chat messages ({"messages": [...]}),
  * prompts ({"prompt": ...}), or lengths ({"input_tokens": ..., "output_tokens": ...}, or the names
- * in traces of BurstGPT, Azure and Mooncake). Lengths may also be a CSV table with columns of these
- * names. INVALID if the file has another form, has nothing that can be sent, or is too large. Free
- * with dataset_finish. */
+ * used in the traces of BurstGPT, Azure and Mooncake). Lengths can also be in a CSV table whose
+ * columns have these names. INVALID if the file has another form, contains nothing that can be
+ * sent, or is too large. Free with dataset_finish. */
 CHECKED bool dataset_read(const char *bytes, size_t length, struct dataset *out,
                           struct error *error);
 
 /* Converts a dataset to the compressed form in which it is stored, and back. INVALID if the stored
- * data is damaged. The caller frees the packed *out, and an unpacked dataset with
- * dataset_finish. */
+ * data is damaged. Free the packed *out with free, and an unpacked dataset with dataset_finish. */
 CHECKED bool dataset_pack(const struct dataset *dataset, void **out, size_t *length,
                           struct error *error);
 CHECKED bool dataset_unpack(const void *data, size_t length, struct dataset *out,
                             struct error *error);
-/* The digest of everything but `skipped`; files of different forms can have equal digests. */
+/* The digest of everything but `skipped`. Files in different forms can have the same digest. */
 void dataset_digest(const struct dataset *dataset, char out[DIGEST_TEXT_SIZE]);
 
 #define DATASET_TOKENS_PER_BYTE 0.25 /* in English, roughly */
-/* The tokens of a row's prompt, and those of its answer: as the row states them, else estimated
+/* The number of tokens in a row's prompt and in its answer: as stated in the row, else estimated
  * from the number of bytes; -1 if the row has neither. */
 int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_byte);
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
@@ -65,7 +65,7 @@ struct dataset_range {
     int64_t low, median, high;
     double mean; /* NaN: no row has a value */
 };
-/* Statistics of the lengths in tokens, estimated if there are only texts. */
+/* Statistics of the lengths in tokens, which are estimated for rows that have only texts. */
 void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
                      struct dataset_range *output);
 /* Number of rows whose prompt occurred earlier in the file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads datasets from files in the forms of other tools. */
+/* Reads datasets from files in the formats of other tools. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +92,8 @@ static CHECKED bool add_record(struct dataset *dataset, const struct record *rec
     }
     if (dataset->count == DATASET_ROWS_MAX)
         return error_set(error, ERROR_INVALID,
-                         "the file has more than %d records: give a part of it", DATASET_ROWS_MAX);
+                         "the file has more than %d records: give only a part of it",
+                         DATASET_ROWS_MAX);
     if (has_prompt) {
         row.offset = (uint32_t)dataset->texts.length;
         row.length = (uint32_t)length;
@@ -105,8 +106,8 @@ static CHECKED bool add_record(struct dataset *dataset, const struct record *rec
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Appends the string that was scanned last, still escaped, after an empty line if there is a prompt
- * already. */
+/* Appends the last scanned string, still escaped, to the prompt. If the prompt is not empty, an
+ * empty line separates the two. */
 static void add_prompt(struct record *record, const struct json_scan *scan)
 {
     if (scan->length == 0)
@@ -115,7 +116,7 @@ static void add_prompt(struct record *record, const struct json_scan *scan)
     text_add_bytes(&record->prompt, scan->text, scan->length);
 }
 
-/* SPEAKER_USER: a turn that belongs to the prompt, also one of the system or the developer. */
+/* SPEAKER_USER: a turn that belongs to the prompt, including system and developer messages. */
 enum speaker { SPEAKER_NONE, SPEAKER_USER, SPEAKER_MODEL };
 
 static enum speaker speaker_of(const struct json_scan *scan)
@@ -135,10 +136,10 @@ static enum speaker speaker_of(const struct json_scan *scan)
 
 struct turn {
     enum speaker speaker;
-    struct json_scan text; /* the scan at the turn's text; text.text NULL: there is no text */
+    struct json_scan text; /* positioned at the turn's text; text.text NULL: there is no text */
 };
 
-/* Called after the object's brace was read. */
+/* Called after the object's opening brace was read. */
 static bool read_turn(struct json_scan *scan, struct turn *turn)
 {
     enum json_scan_token token;
@@ -166,7 +167,8 @@ static bool read_turn(struct json_scan *scan, struct turn *turn)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* The user's turns before the model's first turn are the prompt; that turn is the answer. */
+/* The user's turns before the model's first turn are the prompt; the model's first turn is the
+ * answer. */
 static bool read_turns(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token = json_scan_next(scan);
@@ -189,7 +191,7 @@ static bool read_turns(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_ARRAY_END;
 }
 
-/* Reads the value of a key other than the turns; values of unexpected types are skipped. */
+/* Reads the value of a key other than the turns. Skips a value of an unexpected type. */
 static bool read_member(struct json_scan *scan, struct record *record)
 {
     bool is_prompt = json_scan_is(scan, "prompt") || json_scan_is(scan, "question")
@@ -216,7 +218,7 @@ static bool read_member(struct json_scan *scan, struct record *record)
     return token != JSON_SCAN_FAILED;
 }
 
-/* Called after the object's brace was read. */
+/* Called after the object's opening brace was read. */
 static bool read_record(struct json_scan *scan, struct record *record)
 {
     enum json_scan_token token;
@@ -252,7 +254,7 @@ static CHECKED bool read_list(const char *bytes, size_t length, struct record *r
     enum json_scan_token token;
 
     json_scan_init(&scan, bytes, length);
-    json_scan_next(&scan); /* the bracket */
+    json_scan_next(&scan); /* the opening bracket */
     while ((token = json_scan_next(&scan)) == JSON_SCAN_OBJECT) {
         if (!read_record(&scan, record))
             return fail(&scan, 0, error);
@@ -398,8 +400,7 @@ bool dataset_read(const char *bytes, size_t length, struct dataset *out, struct 
         skip_unusable(out);
     if (done && out->count == 0)
         done = error_set(error, ERROR_INVALID,
-                         "the dataset has no prompt and no length that can be sent; %zu records "
-                         "had neither",
+                         "none of the dataset's %zu records has a usable prompt or input length",
                          out->skipped);
     if (!done)
         dataset_finish(out);

@@ -11,7 +11,7 @@ static double draw_normal(struct generator *generator)
     return radius * cos(2 * M_PI * generator_uniform(generator));
 }
 
-/* A lognormal distribution of mean m and coefficient of variation c has sigma^2 = ln(1 + c^2) and
+/* A lognormal distribution with mean m and coefficient of variation c has sigma^2 = ln(1 + c^2) and
  * mu = ln(m) - sigma^2 / 2. */
 static double draw_lognormal(const struct lengths *lengths, struct generator *generator)
 {

@@ -12,9 +12,10 @@ struct lengths {
 };
 
 #define LENGTHS_LONGEST_FACTOR 10
-/* Draws one length, which is at least 1. Fixed, or by a dataset: the mean. Uniform: from
- * mean x (1 - spread) to mean x (1 + spread). Lognormal: with this mean and the standard deviation
- * spread x mean, but at most LENGTHS_LONGEST_FACTOR x mean. */
+/* Draws one length, which is at least 1. A fixed distribution, or one from a dataset, gives the
+ * mean. A uniform one gives mean x (1 - spread) to mean x (1 + spread). A lognormal one has this
+ * mean and a standard deviation of spread x mean, but gives at most LENGTHS_LONGEST_FACTOR x
+ * mean. */
 int64_t lengths_draw(const struct lengths *lengths, struct generator *generator);
 /* The longest length that can be drawn. */
 int64_t lengths_longest(const struct lengths *lengths);

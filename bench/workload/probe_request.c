@@ -13,15 +13,15 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
-#define WAIT_LIMIT_S 120 /* for all waits of one call, if a server says when to retry */
+#define WAIT_LIMIT_S 120 /* for all waits of one call together, if a server says when to retry */
 #define STOP_CHECK_NS 100000000L
 
-/* One call, with what its callbacks have seen of the answer. */
+/* One call, and what its callbacks have seen of the answer. */
 struct call {
     const struct asker *asker;
-    struct completion_stream *stream; /* NULL: the answer is not a stream */
+    struct completion_stream *stream; /* NULL: no stream is requested */
     bool broken, silent, reports_usage, reported_error, ended_by_model;
-    int64_t event_ns; /* time of the latest event, or of the latest request's start; monotonic */
+    int64_t event_ns; /* monotonic time of the latest event, or of the latest request's start */
     int64_t waited_s; /* time spent waiting because the server asked for it */
     int64_t events, chunks, reported_chunks, tokens;
     char failure_text[240];
@@ -68,9 +68,9 @@ static bool on_bytes(void *context, const char *bytes, size_t length)
     return !call->broken && !call->silent;
 }
 
-/* If the server asked for a retry, and all waits of the call stay within WAIT_LIMIT_S, waits as
- * long as it asked (at least a second) and returns true. Returns false with CANCELLED if the caller
- * stops the wait, else with the error as it was. */
+/* If the server asked for a retry, and all waits of the call together stay within WAIT_LIMIT_S,
+ * waits as long as the server asked (at least a second) and returns true. Otherwise returns false:
+ * with CANCELLED if the caller stopped the wait, else without changing the error. */
 static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_response *response,
                                    struct error *error)
 {
@@ -85,7 +85,7 @@ static CHECKED bool wait_to_repeat(struct call *call, const struct outbound_resp
     until_ns = clock_monotonic_ns() + wait_s * 1000000000;
     while (clock_monotonic_ns() < until_ns) {
         if (is_stopped(call))
-            return error_set(error, ERROR_CANCELLED, "cancelled while the server asked to wait");
+            return error_set(error, ERROR_CANCELLED, "cancelled while waiting to retry");
         nanosleep(&pause, NULL);
     }
     return true;
@@ -116,8 +116,8 @@ static CHECKED bool perform_once(struct call *call, const char *path, const stru
     return outbound_perform(&request, response, error);
 }
 
-/* Repeats the request when the server, or a gateway with a rate limit, asks for it, within
- * WAIT_LIMIT_S. */
+/* Sends the request, and repeats it if the server, or a gateway with a rate limit, asks for a retry
+ * within WAIT_LIMIT_S. */
 static CHECKED bool perform(struct call *call, const char *path, const struct text *body,
                             struct outbound_response *response, struct error *error)
 {
@@ -162,7 +162,7 @@ static void on_count(void *context, const struct completion_event *event)
         *tokens = event->prompt_tokens;
 }
 
-/* Some servers stream even if that was not requested. */
+/* Some servers stream even if no stream was requested. */
 static bool read_streamed_count(const struct text *body, int64_t *tokens)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -219,18 +219,19 @@ static CHECKED bool judge_stream(const struct call *call, const struct outbound_
                          call->failure_text);
     if (call->silent)
         return error_set(error, ERROR_TIMEOUT,
-                         "the server's stream had nothing but comments after %ld events",
-                         call->events);
+                         "the server's stream had only comments, and no event, for more than %g s "
+                         "(events before that: %ld)",
+                         (double)call->asker->silence_limit_ms / 1e3, call->events);
     if (call->broken || call->events == 0)
         return error_set(error, ERROR_UPSTREAM,
-                         "the server does not stream: its answer to a request for a stream ('%s') "
-                         "cannot be read as text/event-stream",
+                         "the server's answer to a streaming request is not a readable stream of "
+                         "events (its content type is '%s')",
                          response->content_type);
     return true;
 }
 
-/* Requests this many tokens for a prompt of this many pieces; the callbacks set the call's
- * members. */
+/* Requests a streamed answer of at most output_tokens to a prompt of `pieces` pieces. The callbacks
+ * set the members of *call. */
 static CHECKED bool stream(struct call *call, const struct workload *workload, size_t pieces,
                            int64_t output_tokens, long *status, struct error *error)
 {

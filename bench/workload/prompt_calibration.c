@@ -11,15 +11,15 @@
 
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
-#define FEWEST_PER_WORD 0.1 /* tokens of a word, on average; real tokenizers have one or more */
-#define FEWEST_WORDS 16 /* even 16 make more different beginnings of prompts than are ever sent */
+#define FEWEST_PER_WORD 0.1 /* tokens per word, on average; real tokenizers have one or more */
+#define FEWEST_WORDS 16     /* enough to make more different prompts than are ever sent */
 #define LETTERS 26
-#define SMALLEST_GROUP 8   /* a group of so many words, or fewer, is not divided */
-#define QUESTIONS_LIMIT 32 /* groups whose tokens the server counts, at most */
+#define SMALLEST_GROUP 8   /* a group of this many words, or fewer, is not divided */
+#define QUESTIONS_LIMIT 32 /* the server counts the tokens of at most this many groups */
 #define TRIAL_TOKENS 1024  /* the longest answer that is requested before the first cell */
 
-/* Whether the server refuses the request itself. 413: it is longer than the context; 500: some
- * servers fail on fields that they do not know. */
+/* Whether the status says that the server refuses the request itself. 413: the request is longer
+ * than the context; 500: some servers fail on fields that they do not know. */
 static bool is_refusal(long status)
 {
     return status == 400 || status == 413 || status == 422 || status == 500 || status == 501;
@@ -38,8 +38,8 @@ static CHECKED bool explain_missing(enum bench_api api, struct error *error)
 
 /* ---- Prompts of token ids -------------------------------------------------------------------- */
 
-/* Whether the server counts each id as one token, besides a constant overhead, which this sets.
- * Also true if the server reports no count. */
+/* Whether the server counts each id as one token, apart from a constant overhead, which this
+ * function sets. Also true if the server reports no count. */
 static CHECKED bool verify_ids(const struct asker *asker, struct workload *workload,
                                struct error *error)
 {
@@ -72,11 +72,12 @@ static CHECKED bool learn_ids(const struct asker *asker, struct workload *worklo
 
 /* ---- Prompts of words ------------------------------------------------------------------------ */
 
-/* A search for the words that are one token each, by the server's counts of groups of words. */
+/* A search for the words that are one token each. It uses the server's token counts for groups of
+ * words. */
 struct word_search {
     const struct asker *asker;
-    struct workload *workload;            /* its pieces are the words that are searched */
-    size_t good[WORDS_COUNT], good_count; /* indices of the words of one token */
+    struct workload *workload;            /* its pieces are the words to search */
+    size_t good[WORDS_COUNT], good_count; /* indices of the words that are one token */
     int questions;
 };
 
@@ -95,8 +96,8 @@ static CHECKED bool count_group(struct word_search *search, size_t first, size_t
     return true;
 }
 
-/* Adds the words of the group to search->good if the group has as many tokens as words; else
- * searches its two halves, unless it is small or QUESTIONS_LIMIT is reached. */
+/* Adds the words of the group to search->good if the group has as many tokens as words; otherwise,
+ * searches its two halves, unless the group is small or QUESTIONS_LIMIT is reached. */
 static CHECKED bool search_group(struct word_search *search, size_t first, size_t count,
                                  int64_t tokens, struct error *error)
 {
@@ -149,8 +150,8 @@ static CHECKED bool verify_words(const struct asker *asker, const struct workloa
     return true;
 }
 
-/* Tries single letters: even a tokenizer that splits words usually has a token for a blank and a
- * letter. */
+/* Tries single letters: even a tokenizer that splits words usually has a token for a space and a
+ * letter together. */
 static CHECKED bool choose_letters(const struct asker *asker, struct workload *workload,
                                    bool *right, struct error *error)
 {
@@ -204,8 +205,8 @@ static CHECKED bool choose_words(const struct asker *asker, struct workload *wor
     return true;
 }
 
-/* Makes all words the workload's pieces, or fewer if the server refuses so long a prompt, and
- * counts the tokens of a prompt of them. */
+/* Makes all words the pieces of the workload, or fewer if the server refuses such a long prompt.
+ * Then counts the tokens of a prompt that consists of them. */
 static CHECKED bool count_words(const struct asker *asker, struct workload *workload,
                                 int64_t *tokens, struct error *error)
 {
@@ -222,8 +223,8 @@ static CHECKED bool count_words(const struct asker *asker, struct workload *work
 }
 
 /* Finds words or letters whose number of tokens is known, at least on average. If the server
- * reports no counts, takes each word for one token. Every prompt of words begins with the word "a",
- * which is a part of the overhead, like the chat template. */
+ * reports no counts, counts each word as one token. Every prompt of words begins with the word "a",
+ * which is part of the overhead, like the chat template. */
 static CHECKED bool learn_words(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -244,8 +245,9 @@ static CHECKED bool learn_words(const struct asker *asker, struct workload *work
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* Whether the server lacks this API, by its status or its message: vLLM answers with a 400 that a
- * model "does not support Chat Completions API", or that there is no chat template. */
+/* Whether the status or the message says that the server lacks this API. vLLM answers with a 400
+ * and a message that a model "does not support Chat Completions API", or that there is no chat
+ * template. */
 static bool is_missing(long status, const struct error *error)
 {
     static const char *const phrases[] = { "not support", "unsupported", "not implemented",
@@ -263,7 +265,7 @@ static bool is_missing(long status, const struct error *error)
     return false;
 }
 
-/* Finds the name of the field that a request always needs: the limit of its output. */
+/* Finds the name of the field that limits the output; every request needs this field. */
 static CHECKED bool learn_limit(const struct asker *asker, struct workload *workload,
                                 struct error *error)
 {
@@ -295,15 +297,15 @@ static CHECKED bool learn_first_request(const struct asker *asker, const char *s
         return false;
     cause = *error;
     if (sampling[0] == '\0')
-        return error_set(
-            error, ERROR_UPSTREAM,
-            "the server refuses a \"temperature\" of 0: plan another temperature (%.300s)",
-            cause.message);
+        return error_set(error, ERROR_UPSTREAM,
+                         "the server refuses a \"temperature\" of 0: set another temperature in "
+                         "the plan (%.300s)",
+                         cause.message);
     text_copy(workload->sampling, sizeof workload->sampling, sampling);
     return learn_limit(asker, workload, error);
 }
 
-/* Tries the fields of `wanted` together; if the server refuses them, one by one. */
+/* Tries the fields in `wanted` together; if the server refuses them, tries them one by one. */
 static CHECKED bool learn_fields(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -332,8 +334,8 @@ static CHECKED bool learn_fields(const struct asker *asker, struct workload *wor
 }
 
 /* If chunks do not report their tokens, sets the field that requests usage in every chunk, unless
- * the server does not support it. Whether chunks carry several tokens may depend on the load: one
- * answer of an idle server does not show it. */
+ * the server does not support it. Does so even if each chunk has one token here: under load, chunks
+ * may carry several, which one answer from an idle server does not show. */
 static CHECKED bool learn_chunks(const struct asker *asker, struct workload *workload,
                                  struct error *error)
 {
@@ -423,8 +425,8 @@ static CHECKED bool ends_early(const struct asker *asker, const struct workload 
 }
 
 /* INVALID if the server ignores the fields that prevent answers from ending early. Most engines
- * that do not know these fields ignore them silently, so only answers show it; one short answer may
- * be chance, so two are required. */
+ * that do not know these fields ignore them silently, so this can be seen only from answers. One
+ * short answer may be chance, so two are required. */
 static CHECKED bool check_lengths(const struct asker *asker, const struct plan *plan,
                                   const struct workload *workload, struct error *error)
 {
@@ -438,9 +440,8 @@ static CHECKED bool check_lengths(const struct asker *asker, const struct plan *
     return error_set(
         error, ERROR_INVALID,
         "the model ended two trial answers after %ld and %ld of %ld output tokens: the "
-        "server respects neither ignore_eos nor min_tokens, so that answers are "
-        "shorter than planned; give natural_output true to measure them as the model "
-        "ends them",
+        "server respects neither ignore_eos nor min_tokens, so answers are shorter "
+        "than planned; give natural_output true to let the model end its answers",
         first, second, wanted);
 }
 

@@ -12,10 +12,11 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-/* Without a dataset, the drawn lengths must fit this context if the real one is not known. */
+/* Without a dataset, drawn lengths are shortened to fit this context if the real one is not
+ * known. */
 #define ASSUMED_CONTEXT_TOKENS 2000000
-/* A generated prompt's body begins at a random one of this many pieces at the beginning of the
- * arena. */
+/* The body of a generated prompt begins at one of this many pieces at the beginning of the arena,
+ * chosen at random. */
 #define ARENA_SLACK 4096
 
 /* The parts of a request, in order. */
@@ -29,7 +30,7 @@ enum part {
     PART_CLOSING,
 };
 
-/* Mixed into a seed or a nonce, so that the random numbers of each purpose are independent. */
+/* Mixed into a seed or a nonce, so that the random numbers for each purpose are independent. */
 enum purpose { PURPOSE_LENGTHS = 1, PURPOSE_PREFIXES, PURPOSE_ORDER };
 
 struct prompt_source {
@@ -40,7 +41,7 @@ struct prompt_source {
     uint32_t *offsets;    /* offset of each piece in the arena, and of the end of the last one */
     struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_offsets; /* offset of each prefix, and of the end of the last one */
-    int64_t pools;            /* how many prefixes there are; without any: one, empty */
+    int64_t pools;            /* number of prefixes; if none are planned: one, which is empty */
     int64_t prefix_pieces, prefix_tokens; /* of one prefix */
     uint64_t seed, nonce;
     struct lengths input, output;
@@ -49,7 +50,7 @@ struct prompt_source {
     int64_t context_tokens; /* 0: not known */
     bool may_stop;          /* answers may be shorter than planned */
     const struct dataset *dataset;
-    uint32_t *usable; /* rows of the dataset, in the order of sending */
+    uint32_t *usable; /* rows of the dataset, in the order in which they are sent */
     size_t usable_count;
     bool dataset_sent, unique;
     char specification_digest[DIGEST_TEXT_SIZE]; /* of plan_workload_specification */
@@ -64,7 +65,7 @@ static bool is_drawn(const struct lengths *lengths)
 }
 
 /* If lengths are drawn, checks that the means fit the context; each drawn length is later shortened
- * to fit it. Fixed lengths that do not fit are refused by the server itself. */
+ * to fit it. The server itself refuses fixed lengths that do not fit. */
 static CHECKED bool check_context(const struct prompt_source *prompts, struct error *error)
 {
     int64_t input = prompts->input.mean, output = prompts->output.mean;
@@ -72,10 +73,10 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
     if ((!is_drawn(&prompts->input) && !is_drawn(&prompts->output)) || prompts->context_tokens == 0
         || input + output <= prompts->context_tokens)
         return true;
-    return error_set(
-        error, ERROR_INVALID,
-        "the mean lengths, %ld input and %ld output tokens, exceed the model's context of %ld",
-        input, output, prompts->context_tokens);
+    return error_set(error, ERROR_INVALID,
+                     "the mean lengths (%ld input and %ld output tokens) together exceed the "
+                     "model's context of %ld",
+                     input, output, prompts->context_tokens);
 }
 
 /* Converts the tokens of a prefix to pieces, and checks that prompts have room for the prefix and
@@ -107,8 +108,9 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* Gets the tokens of a row's prompt and of its answer, estimated where only a text is known. Unless
- * the plan takes the lengths of answers from the dataset, *output is the plan's mean. */
+/* Gets the number of tokens in a row's prompt and in its answer; where only a text is known, the
+ * number is an estimate. Unless the plan takes the lengths of answers from the dataset, *output is
+ * the plan's mean. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
@@ -132,7 +134,7 @@ static bool is_usable(const struct prompt_source *prompts, const struct dataset_
            && (prompts->context_tokens == 0 || input + output <= prompts->context_tokens);
 }
 
-/* Puts the rows in an order that depends on the seed, rather than that of the file. */
+/* Shuffles the rows. Their new order depends on the seed. */
 static void shuffle(struct prompt_source *prompts)
 {
     struct generator generator;
@@ -166,7 +168,7 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
     return true;
 }
 
-/* The length of the longest prompt that has to be generated; 0: none has to be. */
+/* The length of the longest prompt that has to be generated; 0 if none has to be. */
 static int64_t longest_of_dataset(const struct prompt_source *prompts)
 {
     int64_t longest = 0;
@@ -201,7 +203,8 @@ static int64_t longest_input(const struct prompt_source *prompts)
     return is_drawn(&prompts->input) && longest > limit ? limit : longest;
 }
 
-/* Fills the arena. With equal pieces and seed, a shorter arena is the beginning of a longer one. */
+/* Fills the arena. With the same pieces and seed, a shorter arena is the beginning of a longer
+ * one. */
 static void fill_arena(struct prompt_source *prompts)
 {
     const struct workload *workload = prompts->workload;
@@ -394,8 +397,8 @@ static struct prompt_part choose_prefix(const struct prompt_source *prompts,
                                  offset[1] - offset[0] };
 }
 
-/* Writes a unique head for a text of the dataset: 16 hexadecimal digits and a blank. Returns the
- * number of bytes; 0 if the plan does not ask for unique prompts. */
+/* Writes a unique head for a prompt from the dataset: 16 hexadecimal digits and a space. Returns
+ * the number of bytes; 0 if the plan does not ask for unique prompts. */
 static size_t write_tag(const struct prompt_source *prompts, uint64_t index, char *out)
 {
     if (!prompts->unique)
@@ -418,7 +421,7 @@ static void write_pieces(const struct prompt_source *prompts, uint64_t index,
 {
     struct generator generator;
     const uint32_t *from;
-    int64_t unshared, head; /* pieces after the prefix, and those of them in the head */
+    int64_t unshared, head; /* number of pieces after the prefix, and of those in the head */
     struct error unused;    /* the lengths were checked before */
 
     if (!workload_count_pieces(prompts->workload, out->wanted.input_tokens, &unshared, &unused))

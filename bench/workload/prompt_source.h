@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompts of a cell: generated with lengths of the plan or of a dataset, or texts of a dataset.
- * A generated prompt has its own head of random pieces, and a body from one arena of random pieces,
- * which all prompts share without copying. If the plan has shared prefixes, one of them comes
- * before the head.
+/* The prompts of a cell: they are generated, with lengths from the plan or from a dataset, or their
+ * texts come from a dataset. A generated prompt has its own head of random pieces, and a body that
+ * is a section of the arena: one sequence of random pieces, which all prompts share without copying
+ * it. If the plan has shared prefixes, one of them comes before the head.
  *
- * Request `index` has the same lengths in every attempt and repetition and on every server: they
+ * Request `index` has the same lengths in every attempt and repetition and on every server. They
  * depend only on the plan, on its dataset, and on the strictest limits of the compared servers, so
  * that all servers have the same work. Heads and prefixes are derived from the attempt's nonce, so
  * that no attempt sends the generated prompts of an earlier one. */
@@ -17,7 +17,7 @@
 #define PROMPT_HEAD_PIECES 32 /* two blocks of vLLM's prefix cache */
 #define PROMPT_PARTS 7
 
-struct prompt_source; /* immutable once created: any thread may use it */
+struct prompt_source; /* immutable once created: any thread can use it */
 
 struct prompt_source_order {
     const struct workload *workload; /* borrowed */
@@ -36,8 +36,8 @@ struct prompt_source_order {
 CHECKED bool prompt_source_create(const struct prompt_source_order *order,
                                   struct prompt_source **out, struct error *error);
 void prompt_source_destroy(struct prompt_source *prompts);
-/* How many of the dataset's rows are left out: they do not fit the context, have no known
- * lengths, or are shorter than the shortest prompt that can be generated. */
+/* How many of the dataset's rows are not used: they do not fit the context, have no known lengths,
+ * or are shorter than the shortest prompt that can be generated. */
 size_t prompt_source_left_out(const struct prompt_source *prompts);
 
 /* SHA-256 of the specifications of the workload and the plan, the lengths, and the arena. The
@@ -46,12 +46,12 @@ void prompt_source_digest(const struct prompt_source *prompts, char out[DIGEST_T
 
 /* What one request asks for. */
 struct wanted {
-    int64_t input_tokens; /* -1: a text of a dataset; only the server can count its tokens */
+    int64_t input_tokens; /* -1: a text from a dataset; only the server can count its tokens */
     int64_t output_tokens;
     int64_t shared_tokens; /* tokens of the prefix that other prompts share */
     bool may_stop;         /* the answer may be shorter */
     bool repeated;         /* this row of a dataset may have been sent before */
-    bool cut;              /* a drawn length was changed: too long for the context, or too short */
+    bool cut; /* a drawn length was too long for the context, or too short, and was changed */
 };
 
 struct prompt_part {

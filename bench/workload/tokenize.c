@@ -12,10 +12,10 @@
 #define FEWEST_IDS 16
 #define LARGEST_ID 100000000
 
-/* The tokenize APIs of servers. */
+/* The tokenize APIs of model servers. */
 struct dialect {
     const char *name, *path, *field;
-    bool names_model; /* the request names the model, and asks for no special tokens */
+    bool names_model; /* the request names the model, and asks to add no special tokens */
 };
 
 static const struct dialect dialects[] = {

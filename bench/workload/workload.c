@@ -104,7 +104,8 @@ static CHECKED bool read_pieces(const json_t *pieces, struct workload *workload,
     size_t i;
 
     if (json_array_size(pieces) < 1 || json_array_size(pieces) > WORKLOAD_PIECES)
-        return error_set(error, ERROR_INVALID, "the stored workload has %zu pieces, not 1 to %d",
+        return error_set(error, ERROR_INVALID,
+                         "the stored workload has %zu pieces, expected 1 to %d",
                          json_array_size(pieces), WORKLOAD_PIECES);
     json_array_foreach(pieces, i, piece) {
         if (!json_is_string(piece) || !is_piece(json_string_value(piece)))
@@ -131,7 +132,8 @@ bool workload_from_json(const json_t *json, struct workload *out, struct error *
     workload.reports_usage = json_get_boolean(json, "tells_usage", false);
     if (workload.overhead_tokens < 0 || !(workload.tokens_per_piece >= 0.01))
         return error_set(error, ERROR_INVALID,
-                         "the stored workload has no overhead_tokens or tokens_per_piece");
+                         "overhead_tokens or tokens_per_piece of the stored workload is missing or "
+                         "invalid");
     if (!read_pieces(json_object_get(json, "pieces"), &workload, error))
         return false;
     *out = workload;
@@ -174,7 +176,7 @@ bool workload_count_pieces(const struct workload *workload, int64_t input_tokens
     if (count < 1)
         return error_set(error, ERROR_INVALID,
                          "%ld input tokens are too few: the server itself adds %ld to a %s prompt, "
-                         "so that the shortest has %ld",
+                         "so the shortest possible prompt has %ld",
                          input_tokens, workload->overhead_tokens, api_name(workload->api),
                          workload_shortest(workload));
     *pieces = count;

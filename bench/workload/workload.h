@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How prompts of a requested length are made for one server, and which fields its requests may
- * have. Both are found once for each server of a sweep (prompt_calibration.h) and stored with the
+/* How to make prompts of a requested length for one server, and which request fields it accepts.
+ * Both are determined once for each server in a sweep (prompt_calibration.h) and stored with the
  * sweep.
  *
  * A generated prompt is a sequence of pieces: token ids if the API and the server accept them, else
- * words or letters. It has overhead_tokens + tokens_per_piece x pieces tokens. */
+ * words or letters. It has overhead_tokens + tokens_per_piece x (number of pieces) tokens. */
 #pragma once
 
 #include "bench/plan/plan.h"
 
 #define WORKLOAD_PIECES 1024
-#define WORKLOAD_PIECE_SIZE 12 /* [a-z0-9], and NUL */
+#define WORKLOAD_PIECE_SIZE 12 /* characters a-z and 0-9, then NUL */
 #define WORKLOAD_SAMPLING_SIZE 2048
 #define WORKLOAD_LIMITS_SIZE 160
 
 enum prompt_form { PROMPT_IDS, PROMPT_WORDS };
 
-/* Fields other than model, prompt, sampling and stream that the server accepts. */
+/* Request fields that the server accepts, besides model, prompt, sampling and stream. */
 enum request_field {
     FIELD_MAX_TOKENS = 1,
     FIELD_MAX_COMPLETION_TOKENS = 2,
     FIELD_STREAM_USAGE = 4, /* stream_options.include_usage */
     FIELD_IGNORE_EOS = 8,
     FIELD_MIN_TOKENS = 16,
-    FIELD_CHUNK_USAGE = 32, /* stream_options.continuous_usage_stats; with FIELD_STREAM_USAGE */
+    FIELD_CHUNK_USAGE = 32, /* stream_options.continuous_usage_stats; needs FIELD_STREAM_USAGE */
     FIELD_SEED = 64,
 };
 
@@ -31,8 +31,8 @@ struct workload {
     enum bench_api api;
     enum prompt_form form;
     char source[32];         /* how the pieces were found */
-    int64_t overhead_tokens; /* besides the pieces: BOS token, chat template, the first word "a" */
-    double tokens_per_piece; /* on average; also 1 if the server reports no tokens */
+    int64_t overhead_tokens; /* tokens besides the pieces: BOS, chat template, the first word "a" */
+    double tokens_per_piece; /* on average; 1 if the server reports no token counts */
     unsigned fields;         /* enum request_field */
     bool reports_usage;      /* streams contain the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request's JSON; "": temperature 0 */
@@ -40,40 +40,40 @@ struct workload {
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
 };
 
-/* Returns everything but the sampling, which comes from the plan; new reference. */
+/* Returns all members except the sampling, which comes from the plan; new reference. */
 json_t *workload_to_json(const struct workload *workload);
-/* Returns the same with a digest of the pieces instead of the pieces, for a fingerprint; new
- * reference. */
+/* Like workload_to_json(), but for a fingerprint: instead of the pieces, it has their number and a
+ * digest of them. New reference. */
 json_t *workload_specification(const struct workload *workload);
 /* Reads what workload_to_json wrote. INVALID if the overhead, the tokens per piece or the pieces
- * are missing or wrong. */
+ * are missing or invalid. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
 /* Sets the plan's sampling. If the plan allows answers to end early, removes the fields that would
- * prevent it. */
+ * prevent that. */
 void workload_apply_plan(struct workload *workload, const struct plan *plan);
 
-/* Tokens of the shortest possible prompt. */
+/* Returns the number of tokens in the shortest possible prompt. */
 int64_t workload_shortest(const struct workload *workload);
-/* The largest values of all servers that get the same prompts. */
+/* The largest values among the servers that get the same prompts. */
 struct workload_room {
     int64_t overhead_tokens; /* tokens that the server itself adds to a prompt */
-    int64_t shortest_tokens; /* tokens of the shortest possible prompt */
+    int64_t shortest_tokens; /* tokens in the shortest possible prompt */
 };
-/* Raises the values to those of this workload if they are lower. */
+/* Raises each value to at least this workload's. */
 void workload_room_widen(struct workload_room *room, const struct workload *workload);
-/* Computes how many pieces a prompt of this many tokens has. INVALID if the server's own tokens
- * leave no room for a piece. */
+/* Computes how many pieces make a prompt of `input_tokens` tokens. INVALID if the tokens that the
+ * server itself adds leave no room for a piece. */
 CHECKED bool workload_count_pieces(const struct workload *workload, int64_t input_tokens,
                                    int64_t *pieces, struct error *error);
 
 /* The parts of a request's JSON, in this order: workload_open, workload_limits, workload_lead, the
  * pieces, workload_close. Each piece has a workload_separator before it, except for the first token
- * id of a prompt. A prompt that is one text has workload_text_lead before it and
- * workload_text_close after it. */
+ * id of a prompt. If a prompt is a given text, not pieces, workload_text_lead and
+ * workload_text_close replace workload_lead and workload_close. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
-/* Writes the limits of the answer, and the seed. Returns the number of bytes. */
+/* Writes the limits on the answer's length, and the seed. Returns the number of bytes written. */
 size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
                        char out[WORKLOAD_LIMITS_SIZE]);
 const char *workload_lead(const struct workload *workload);

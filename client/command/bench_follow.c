@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a sweep until it is over: a row for each cell that has ended, except inferred ones, and
- * below them the cell that is being measured. */
+/* Shows a sweep until it is over: a row for each cell that has ended, except inferred cells, and
+ * below the rows a progress bar for the cell that is being measured. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "client/terminal/readable.h"
 
 #define POLL_MS 400
-#define FAILED_POLLS_MAX 75 /* in a row, about half a minute: the server may be restarting */
+#define FAILED_POLLS_MAX 75 /* in a row: gives a server half a minute to restart */
 #define CELLS_PER_PAGE 200
 
 #define ROW_FORMAT "%6s %8s %7s %11s %11s %10s %9s %8s"
@@ -26,11 +26,11 @@ struct follow {
     struct bench *bench;
     struct interrupt interrupt;
     json_t *shown;         /* positions of the cells that show_cell has handled */
-    double done;           /* the job's progress at the latest answer; -1: no answer yet */
+    double done;           /* the job's progress in the latest answer; -1: no answer yet */
     bool bar_shown;        /* the bar is shown on standard error */
-    bool headed;           /* the headings are written */
-    unsigned failed_polls; /* in a row: the server did not answer, or was busy */
-    size_t unmeasured;     /* finished cells that lack figures */
+    bool headed;           /* the headings have been written */
+    unsigned failed_polls; /* in a row, because the server did not answer or was busy */
+    size_t unmeasured;     /* finished cells without figures */
 };
 
 /* ---- The bar ---- */
@@ -42,7 +42,7 @@ static void hide_bar(struct follow *follow)
     follow->bar_shown = false;
 }
 
-/* Omits the message's beginning, such as "cell 3 of 6: ", because the bar shows the numbers. */
+/* Omits the start of the message, such as "cell 3 of 6: ", because the bar shows the numbers. */
 static const char *without_position(const char *message)
 {
     const char *colon = strncmp(message, "cell ", 5) == 0 ? strstr(message, ": ") : NULL;
@@ -76,7 +76,7 @@ static const char *figure(const json_t *cell, const char *name, char out[16])
     return out;
 }
 
-/* Adds the deployment and the repetition, where the sweep has several. */
+/* Adds the deployment if the sweep has several, and the repetition if it has several. */
 static void add_run(const json_t *cell, struct text *out)
 {
     int64_t repetition = json_get_integer(cell, "repetition", 0);
@@ -88,7 +88,7 @@ static void add_run(const json_t *cell, struct text *out)
         text_addf(out, "repetition %" PRId64 " ", repetition);
 }
 
-/* Adds why there are no figures, or why to doubt them. */
+/* Adds the reasons why there are no figures, or why they are doubtful. */
 static void add_note(const json_t *cell, struct text *out)
 {
     static const char *const marks[] = { "contaminated",    "uneven",   "overloaded",
@@ -102,7 +102,7 @@ static void add_note(const json_t *cell, struct text *out)
         text_addf(out, "%s ", state);
     if (success < 1)
         text_addf(out, "%.3g %% succeeded ",
-                  floor(1000 * success) / 10); /* rounded down: never 100 */
+                  floor(1000 * success) / 10); /* rounded down, so that it is never 100 */
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (json_get_boolean(cell, marks[i], false))
             text_addf(out, "%s ", marks[i]);
@@ -156,15 +156,15 @@ static void show_row(struct follow *follow, const json_t *cell)
     fputs(text_string(&clean), stdout);
 }
 
-/* Inferred and infeasible cells need no figures. */
+/* Inferred and infeasible cells are not expected to have figures. */
 static bool lacks_figures(const char *state)
 {
     return strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0
            || strcmp(state, "pending") == 0;
 }
 
-/* Handles a cell once, when it has ended: counts it if it lacks figures, and, without --json, shows
- * it. Inferred cells are left out. */
+/* Handles each cell once, after it has ended: counts it if it lacks figures, and shows it unless
+ * --json is given. Skips inferred cells. */
 static void show_cell(struct follow *follow, const json_t *cell)
 {
     const char *state = json_get_text(cell, "state", "");
@@ -216,7 +216,7 @@ static int status_of(const struct follow *follow, const json_t *job)
                : STATUS_INCOMPLETE;
 }
 
-/* Adds the verdict, unless a report follows, which contains it. */
+/* Adds the verdict, unless a report follows: the report contains it. */
 static void add_verdict(const struct follow *follow, const json_t *answer, struct text *out)
 {
     const json_t *sentence;
@@ -245,11 +245,11 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     add_verdict(follow, answer, &out);
     wording_add_refusal(text_string(&out), NULL, &worded);
     text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
-    error_ignore(client_write(&clean)); /* even if nobody reads the output, the sweep is over */
+    error_ignore(client_write(&clean)); /* the sweep is over even if the output cannot be written */
 }
 
-/* A server in this process ends with the process; the sweep then continues when the server's folder
- * is served again. */
+/* A server that runs in this process ends with the process. The sweep then continues as soon as a
+ * server is started for the same folder. */
 static void show_interrupted(const struct bench *bench)
 {
     if (bench->server == NULL)
@@ -263,7 +263,7 @@ static void show_interrupted(const struct bench *bench)
                 bench->sweep, bench->folder);
 }
 
-/* The error itself is printed after this. */
+/* The caller prints the error itself after this. */
 static void show_lost(const struct bench *bench)
 {
     fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
@@ -272,8 +272,8 @@ static void show_lost(const struct bench *bench)
 
 /* ---- The loop ---- */
 
-/* Reads the job (*answer: a new reference), and shows the cells that have ended and were
- * not shown yet. */
+/* Reads the job (*answer: a new reference), and shows the cells that have ended but were not shown
+ * yet. */
 static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct error *error)
 {
     json_auto_t *arguments = json_pack("{s:s}", "job", follow->bench->sweep), *shown = NULL;
@@ -290,19 +290,19 @@ static CHECKED bool read_progress(struct follow *follow, json_t **answer, struct
     return true;
 }
 
-/* True for Ctrl-C, and for a temporary error (the server does not answer or is busy) unless there
- * were too many in a row. */
+/* Returns true after Ctrl-C, and after a temporary error (the server does not answer or is busy)
+ * unless there were too many in a row. */
 static CHECKED bool may_try_again(struct follow *follow, const struct error *error)
 {
     if (error->kind == ERROR_CANCELLED)
-        return true; /* cancelled by Ctrl-C, which ends the loop */
+        return true; /* Ctrl-C cancelled the call; it also ends the loop */
     if (error->kind != ERROR_UPSTREAM && error->kind != ERROR_BUSY)
         return false;
     show_bar(follow, NULL, "the server does not answer, or is busy; still trying");
     return ++follow->failed_polls <= FAILED_POLLS_MAX;
 }
 
-/* Reads and shows the progress once. *over: the sweep is over; *status is then the exit status. */
+/* Reads and shows the progress once. *over: the sweep is over, and *status is the exit status. */
 static CHECKED bool poll_sweep(struct follow *follow, bool *over, int *status, struct error *error)
 {
     json_auto_t *answer = NULL;

@@ -15,10 +15,10 @@
 
 /* ---- Which server ---- */
 
-/* Finds out whether an opsbrain server is running that can measure the model server. With --data,
- * no server is asked. The server that OPSBRAIN_URL names must answer. Without OPSBRAIN_URL, only a
- * server on this machine is asked, because the model server's address, such as
- * http://127.0.0.1:8000, is as seen from this machine. */
+/* Finds out whether an opsbrain server that can measure the model server is already running. With
+ * --data, this is left to bench_target_serve. If OPSBRAIN_URL names a server, that server must
+ * answer. Otherwise, only a server on this machine is tried, because the model server's address,
+ * such as http://127.0.0.1:8000, is the address as seen from this machine. */
 static CHECKED bool find_running(struct bench *bench, bool *answering, struct error *error)
 {
     const char *named = getenv("OPSBRAIN_URL");
@@ -82,7 +82,8 @@ bool bench_target_serve(struct bench *bench, struct error *error)
 
 /* ---- Which deployment ---- */
 
-/* Copies the URL as a deployment has it: without a trailing "/", "/v1" or path of OpenAI's API. */
+/* Copies the URL in the form that deployments store: without a trailing "/", "/v1" or path of the
+ * OpenAI API. */
 static void trim(const char *url, char out[LOGIN_URL_SIZE])
 {
     static const char *const endings[] = {
@@ -98,8 +99,8 @@ static void trim(const char *url, char out[LOGIN_URL_SIZE])
     }
 }
 
-/* Sets bench->deployment if a deployment has this URL. If none has, the object `names` gets the
- * names of all deployments. */
+/* Sets bench->deployment if a deployment has this URL. If none has, adds the names of all
+ * deployments to the object `names`. */
 static CHECKED bool find_registered(struct bench *bench, const char *url, json_t *names,
                                     struct error *error)
 {
@@ -127,7 +128,8 @@ static CHECKED bool find_registered(struct bench *bench, const char *url, json_t
 
 #define NAME_BASE_MAX 59 /* characters; leaves room for "-999" */
 
-/* "127.0.0.1-8000"; "127.0.0.1-8000-2" if another address has that name. */
+/* Makes a name such as "127.0.0.1-8000", or "127.0.0.1-8000-2" if a deployment at another address
+ * already has that name. */
 static void make_name(const char *url, const json_t *names, char out[64])
 {
     const char *authority = strstr(url, "://");

@@ -7,8 +7,8 @@
 #define PAGE "Page: "    /* begins the line after the last section */
 
 struct brief {
-    size_t matrices;     /* so far under the latest heading of level 1 or 2 */
-    struct text omitted; /* titles: "; Peak; Saturation; " */
+    size_t matrices;     /* how many so far under the latest heading of level 1 or 2 */
+    struct text omitted; /* titles with separators: "; Peak; Saturation; " */
     struct text *out;
 };
 
@@ -18,7 +18,7 @@ static const char *after_line(const char *text)
     return *text == '\n' ? text + 1 : text;
 }
 
-/* The number of "#"; 0: it is not a heading. */
+/* Returns the number of "#" at the start of a heading; 0: the line is not a heading. */
 static size_t level_of(const char *line)
 {
     size_t level = strspn(line, "#");
@@ -26,8 +26,8 @@ static size_t level_of(const char *line)
     return level > 0 && line[level] == ' ' ? level : 0;
 }
 
-/* The length of a section, which ends at the next heading of its level or a higher one, or at the
- * line of the page. */
+/* Returns the length of a section. It ends at the next heading of the same or a higher level, or at
+ * the line that begins with PAGE. */
 static size_t section_length(const char *text)
 {
     const char *end = after_line(text);
@@ -38,7 +38,7 @@ static size_t section_length(const char *text)
     return (size_t)(end - text);
 }
 
-/* A matrix is a table directly after its heading. */
+/* Returns whether a matrix begins here: a table directly after a heading of level 3. */
 static bool is_matrix(const char *heading)
 {
     const char *next = after_line(heading);
@@ -46,8 +46,9 @@ static bool is_matrix(const char *heading)
     return level_of(heading) == 3 && next[0] == '\n' && next[1] == '|';
 }
 
-/* Whether a section is omitted. Counts the matrices. The takeaways repeat the peak with its
- * requests/s and, in a report with one table instead of matrices, also the saturation. */
+/* Returns whether a section is omitted, and counts the matrices. The takeaways already give the
+ * peak with its requests/s and, in a report with one table instead of matrices, also the
+ * saturation. */
 static bool is_omitted(struct brief *brief, const char *heading)
 {
     static const char *const details[] = { "### Throughput, requests/s\n", "### Peak\n",

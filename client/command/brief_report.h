@@ -4,7 +4,7 @@
 
 #include "base/core/text.h"
 
-/* Adds the report (Markdown) to `out`, without the sections that say what was measured and how, or
- * repeat the takeaways, without the matrix of requests/s, and with only the first few of the
- * other matrices of each output length. If anything is omitted, a line names it. */
+/* Adds the report (Markdown) to `out`, without the sections that say what was measured and how, the
+ * sections that repeat the takeaways, and the matrix of requests/s. Of the other matrices for each
+ * output length, only the first few are added. If anything is omitted, a line names it. */
 void brief_report_add(const char *report, struct text *out);

@@ -11,12 +11,12 @@
 #include "client/terminal/display_width.h"
 #include "client/terminal/readable.h"
 
-#define ROUNDS_MAX 5 /* rounds of questions within a call */
-#define PAGES_MAX 50 /* pages of the list of tools */
+#define ROUNDS_MAX 5 /* maximum rounds of questions in one call */
+#define PAGES_MAX 50 /* maximum pages of the list of tools */
 
 const char client_statuses[] =
     "Exit status: 0 done; 1 refused or failed, as the message says; 2 wrong command line; 3 no\n"
-    "server answers; 4 a valid key is needed, or its role is too low; 5 bench: not\n"
+    "server answers; 4 the key is missing or invalid, or its role is too low; 5 bench: not\n"
     "completed, or a cell has no figures; 130 Ctrl-C, or bench was not confirmed.\n";
 
 bool client_open(struct client *client, struct error *error)
@@ -39,8 +39,8 @@ bool client_write(const struct text *text)
            && fflush(stdout) == 0;
 }
 
-/* The exit status for an error of the server or the connection. For a usage error, the caller
- * returns STATUS_USAGE instead. */
+/* Returns the exit status for an error from the server or the connection. For a usage error, the
+ * caller returns STATUS_USAGE instead. */
 static int status_of(enum error_kind kind)
 {
     switch ((int)kind) {
@@ -107,7 +107,7 @@ bool client_find_tool(struct client *client, const char *name, const json_t **ou
 
 /* ---- Calls ---- */
 
-/* Overwrites the previous progress on the cursor's line. */
+/* Overwrites the progress that was shown before on the same line of the terminal. */
 static void show_progress(void *context, double progress, double total, const char *message)
 {
     struct client *client = context;
@@ -129,7 +129,7 @@ static void end_progress(struct client *client)
     client->in_progress = false;
 }
 
-/* False, with the answer's text as the error, if the tool itself failed. */
+/* Returns false, with the answer's text as the error message, if the tool itself failed. */
 static CHECKED bool check_result(const json_t *result, struct error *error)
 {
     const json_t *block;
@@ -143,7 +143,7 @@ static CHECKED bool check_result(const json_t *result, struct error *error)
     return error_set(error, ERROR_CONFLICT, "%s", text_string(&text));
 }
 
-/* The headers that repeat the arguments whose schema has "x-mcp-header". */
+/* The HTTP headers that repeat those arguments whose schema has "x-mcp-header". */
 #define PARAM_HEADERS_MAX 8
 struct param_lines {
     struct text texts[PARAM_HEADERS_MAX];
@@ -186,8 +186,8 @@ static void param_lines_finish(struct param_lines *lines)
         text_finish(&lines->texts[i]);
 }
 
-/* Passes the call's questions to the user until the call has a result, in ROUNDS_MAX rounds at
- * most. */
+/* Makes the call and passes the server's questions to the user until there is a result, in at most
+ * ROUNDS_MAX rounds. */
 static CHECKED bool call_in_rounds(struct client *client, struct remote_request *request,
                                    json_t *params, json_t **result, struct error *error)
 {
@@ -208,7 +208,8 @@ static CHECKED bool call_in_rounds(struct client *client, struct remote_request 
         json_object_set(params, "requestState", json_object_get(answer, "requestState"));
     }
     return error_set(error, ERROR_CONFLICT,
-                     "the server keeps asking: the call was given up after %d rounds", ROUNDS_MAX);
+                     "the server keeps asking questions: gave up on the call after %d rounds",
+                     ROUNDS_MAX);
 }
 
 static CHECKED bool call(struct client *client, const char *name, const json_t *arguments,

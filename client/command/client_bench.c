@@ -34,23 +34,24 @@ static const char help[] =
     "      Benchmarks a registered deployment, or the model server at a URL, and shows each cell "
     "as it is measured. Before that it shows the plan and asks whether to start; at the end it "
     "shows where the server saturates. Without --users it adds users until throughput no longer "
-    "grows. Ctrl-C leaves the sweep running: opsbrain bench SWEEP shows it again.\n"
-    "      A URL needs no opsbrain server: one is started for it, on $XDG_DATA_HOME/opsbrain or "
-    "--data, and the report is written to a file. A server that has this folder open measures "
-    "instead; without --data, so does the server that OPSBRAIN_URL names or that runs "
-    "at " LOGIN_URL_USUAL ".\n\n"
+    "grows. Ctrl-C does not cancel the sweep: opsbrain bench SWEEP shows it again.\n"
+    "      For a URL, no opsbrain server needs to be running: one is started on the data folder, "
+    "which is --data or $XDG_DATA_HOME/opsbrain. If a server has this folder open, that server is "
+    "used instead. Without --data, the server that OPSBRAIN_URL names, or one that runs "
+    "at " LOGIN_URL_USUAL ", takes precedence. The report is written to a file.\n\n"
     "  --yes\n"
     "      starts without asking\n"
     "  --output FILE\n"
     "      writes the report to this file; for a URL, a report is written even without this flag\n"
     "  --data FOLDER\n"
-    "      the folder that keeps what is measured; a server is started for it if none has it open\n"
+    "      the data folder, where the results are stored; if no server has it open, one is "
+    "started\n"
     "  --plan-digest DIGEST\n"
     "      starts the plan that opsbrain plan showed with this digest\n"
     "  --users, --context, --output-length, --window\n"
-    "      other names of --concurrency, --input-tokens, --output-tokens, --window-s\n"
+    "      other names for --concurrency, --input-tokens, --output-tokens, --window-s\n"
     "  --window and --warmup-limit-s are " DEFAULT_S
-    " seconds here unless they or --requests are given\n"
+    " seconds by default here, unless --requests is given\n"
     "  --json\n"
     "      shows the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
@@ -92,9 +93,9 @@ static CHECKED bool show_plan(const struct bench *bench, const json_t *result, s
            || error_set(error, ERROR_CANCELLED, "not started: nothing was measured");
 }
 
-/* *digest: a new reference to the digest of the plan that was shown, or to that of --plan-digest.
- * Nothing is planned for a model server that does not answer: nobody should read a plan that cannot
- * be started. */
+/* *digest: a new reference to the digest of the plan that was shown, or to the one given with
+ * --plan-digest. If the model server does not answer, no plan is made, so that nobody reads a plan
+ * that cannot be started. */
 static CHECKED bool review(struct bench *bench, const json_t *arguments, json_t **digest,
                            struct error *error)
 {
@@ -124,7 +125,7 @@ static CHECKED bool start(struct bench *bench, const json_t *arguments, struct e
     if (!client_call_quietly(&bench->client, "sweep_start", start_arguments, &started, error))
         return false;
     id = json_get_text(json_object_get(started, "sweep"), "id", "");
-    if (!text_is_name(id)) /* it becomes the name of a file */
+    if (!text_is_name(id)) /* it becomes part of a file name */
         return error_set(error, ERROR_UPSTREAM, "the server's answer has no sweep id");
     text_copy(bench->sweep, sizeof bench->sweep, id);
     return true;
@@ -207,7 +208,8 @@ static CHECKED bool save(struct bench *bench, struct error *error)
     return true;
 }
 
-/* Links to pages work only while the server that was started for the benchmark runs. */
+/* Removes the link to the report's page, which works only while the server that was started for
+ * this benchmark is running. */
 static void drop_page(json_t *result)
 {
     json_t *block = json_array_get(json_object_get(result, "content"), 0);
@@ -241,7 +243,7 @@ static CHECKED bool finish(struct bench *bench, struct error *error)
 
 /* ---- The command ---- */
 
-/* Sets shorter defaults than the tool has, because a user waits at the terminal. */
+/* Sets shorter defaults than the tool has, because a user is waiting at the terminal. */
 static CHECKED bool set_defaults(const struct tool_flags *flags, json_t *arguments,
                                  struct error *error)
 {
@@ -280,8 +282,8 @@ static CHECKED bool follow(struct bench *bench, int *status, struct error *error
            && (*status == STATUS_INTERRUPTED || finish(bench, error));
 }
 
-/* The command line is read twice: first for the target and the command's own flags, by which
- * the server is chosen; then, with that server's schema, for the tool's arguments. */
+/* The command line is read twice: first for the target and the command's own flags, which
+ * decide which server is used; then, with that server's schema, for the tool's arguments. */
 static CHECKED bool carry_out(struct bench *bench, int argc, char *const *given, int *status,
                               struct error *error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain bench: from a deployment, or the address of a model server, to a report. */
+/* opsbrain bench: benchmarks a deployment or the model server at a URL, and reports the results. */
 #pragma once
 
 #include "client/command/client.h"
 
 /* How bench finds the server that has a data folder open, or starts one. */
 struct bench_host {
-    /* Finds the server that has the data folder open; url[0] == '\0': no server has. */
+    /* Finds the server that has the data folder open; url[0] == '\0': none has. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
-    /* Starts a server in this process, on loopback. *server: the argument for `stop`. */
+    /* Starts a server in this process, on a loopback address. *server: the argument for `stop`. */
     CHECKED bool (*start)(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error);
     void (*stop)(void *server);
@@ -23,7 +23,7 @@ struct bench {
     char deployment[64]; /* found or registered for the URL; "": not yet, or no URL is given */
     bool registered;     /* this command registered the deployment */
     char sweep[64];
-    char folder[512]; /* of the server that was started here */
+    char folder[512]; /* the data folder of the server that was started here */
 };
 
 /* Carries out the command; argv[0] is "bench". Returns the exit status. */
@@ -34,10 +34,10 @@ CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
 /* Finds or starts a server that can measure the model server at `url`, and finds or registers the
  * deployment with this address. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
-/* Checks that the model servers named in a plan's arguments answer. If one cannot be reached,
- * removes the deployment that this command registered, if it registered one. */
+/* Checks that the model servers named in a plan's arguments answer. If one cannot be reached, and
+ * this command has registered a deployment, removes that deployment. */
 CHECKED bool bench_target_check(struct bench *bench, const json_t *arguments, struct error *error);
 
-/* Shows a sweep until it is over, or until Ctrl-C, which does not cancel it. *status: the exit
- * status. */
+/* Shows the progress of a sweep until the sweep has ended, or until Ctrl-C, which does not cancel
+ * the sweep. *status: the exit status. */
 CHECKED bool bench_follow(struct bench *bench, int *status, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of the client, most of which call a running server. Each gets its own name as
- * argv[0] and returns the exit status. */
+/* The client's commands, most of which call a running server. Each function gets its command's name
+ * as argv[0] and returns the exit status. */
 #pragma once
 
 #include "base/core/error.h"
@@ -12,17 +12,16 @@ int client_logout(int argc, char *const *argv);
 int client_call_command(int argc, char *const *argv);  /* opsbrain call TOOL name=value ... */
 int client_tools_command(int argc, char *const *argv); /* opsbrain tools */
 int client_completion(int argc, char *const *argv);    /* opsbrain completion bash|zsh|fish */
-int client_complete(int argc, char *const *argv); /* called by the scripts of client_completion */
+int client_complete(int argc, char *const *argv);      /* called by the completion scripts */
 
-/* A command that is the short name of a tool (client/command/tool_words.h), or a tool's own name.
- */
+/* A command whose name is a tool's short name (client/command/tool_words.h) or its own name. */
 int client_word(int argc, char *const *argv);
 
-/* The commands that people type and that are neither tools nor rows of tool_words; ends with
- * NULL. */
+/* The commands that people type, except the names of tools and their short names in tool_words;
+ * ends with NULL. */
 extern const char *const client_fixed_commands[];
 
-/* The help of commands that are not tools. */
+/* Help for commands that are not tools. */
 CHECKED bool client_bench_help(struct text *out, struct error *error);
 CHECKED bool client_watch_help(struct text *out, struct error *error);
 CHECKED bool client_login_help(struct text *out, struct error *error);
@@ -33,8 +32,8 @@ bool client_asks_for_help(int argc, char *const *argv);
 /* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);
 
-/* Adds the help of a command, a short name or a tool. NOT_FOUND if neither this program nor the
- * server has one of that name. */
+/* Adds the help for a command, given its name, or for a tool, given its short name or its own name.
+ * NOT_FOUND: neither this program nor the server has a command or tool with that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
-/* The part of `opsbrain help` about the client's commands, and the exit statuses. */
+/* Adds the part of `opsbrain help` that lists the client's commands and the exit statuses. */
 void client_help_overview(struct text *out);

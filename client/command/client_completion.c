@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion in shells: the scripts call `opsbrain complete`, so that they always offer the
- * commands of the program that is installed. */
+/* Shell completion. The scripts call `opsbrain complete`, so they always offer the commands of the
+ * installed program. */
 
 #include <stdio.h>
 #include <string.h>
@@ -43,11 +43,12 @@ static const struct {
 bool client_completion_help(struct text *out, struct error *error)
 {
     (void)error;
-    text_add(out, "  opsbrain completion bash|zsh|fish\n"
-                  "      Completes commands, flags and choices in a shell:\n\n"
-                  "  bash: source <(opsbrain completion bash)\n"
-                  "  zsh: source <(opsbrain completion zsh)\n"
-                  "  fish: opsbrain completion fish | source\n");
+    text_add(out,
+             "  opsbrain completion bash|zsh|fish\n"
+             "      Prints a script that lets a shell complete commands, flags and choices:\n\n"
+             "  bash: source <(opsbrain completion bash)\n"
+             "  zsh: source <(opsbrain completion zsh)\n"
+             "  fish: opsbrain completion fish | source\n");
     return true;
 }
 
@@ -61,7 +62,7 @@ int client_completion(int argc, char *const *argv)
             return STATUS_DONE;
         }
     fputs("opsbrain: completion takes bash, zsh or fish; "
-          "opsbrain help completion shows how a shell uses it\n",
+          "opsbrain help completion shows how to set it up\n",
           stderr);
     return STATUS_USAGE;
 }
@@ -146,7 +147,7 @@ static void offer_flags(const struct tool *tool, const char *typed)
     offer(typed, "--help");
 }
 
-/* Offers the choices of a flag; false: the flag has none. */
+/* Offers the choices for a flag's value; false: the flag has none. */
 static bool offer_choices(const struct tool *tool, const char *flag, const char *typed)
 {
     for (const struct param *param = tool->params; param->name != NULL; param++) {
@@ -162,7 +163,7 @@ static bool offer_choices(const struct tool *tool, const char *flag, const char 
     return false;
 }
 
-/* `complete WORD...`: the words after "opsbrain", of which the last is still being typed. */
+/* `complete WORD...`: the words after "opsbrain", the last of which is still being typed. */
 int client_complete(int argc, char *const *argv)
 {
     const char *typed = argc > 1 ? argv[argc - 1] : "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help for commands. That of a tool comes from this program's own rows or, if this program does not
- * know the tool, from the server's schema. */
+/* Help for commands. The help for a tool comes from this program's own tables or, if this program
+ * does not know the tool, from the server's schema. */
 
 #include <ctype.h>
 #include <string.h>
@@ -201,16 +201,15 @@ static void add_overview_line(const struct tool_word *word, struct text *out)
 
 void client_help_overview(struct text *out)
 {
-    text_add(out, "Commands that call a running server (the one in OPSBRAIN_URL, or that opsbrain\n"
-                  "login stored, or else " LOGIN_URL_USUAL "):\n\n");
+    text_add(out, "Commands that call a running server (the one in OPSBRAIN_URL, or the one that\n"
+                  "opsbrain login stored, or else " LOGIN_URL_USUAL "):\n\n");
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
         if (tool_find(word->tool) != NULL)
             add_overview_line(word, out);
-    text_add(out,
-             "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
-             "  call TOOL NAME=VALUE...           Any tool; opsbrain tools lists all\n"
-             "  login [URL], logout [URL]         Store a server and its key; delete the key\n"
-             "  completion bash|zsh|fish          Completion of commands, for a shell to source\n\n"
-             "Each takes --help, and --json where it shows an answer.\n\n");
+    text_add(out, "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
+                  "  call TOOL NAME=VALUE...           Call any tool; opsbrain tools lists them\n"
+                  "  login [URL], logout [URL]         Store a server and its key; delete the key\n"
+                  "  completion bash|zsh|fish          Print a script for shell completion\n\n"
+                  "All of them take --help; those that show an answer also take --json.\n\n");
     text_add(out, client_statuses);
 }

@@ -10,8 +10,8 @@
 #include "client/command/client_commands.h"
 #include "client/terminal/hidden_line.h"
 
-/* A key on the command line is kept in the shell's history, and visible to every process on the
- * machine. */
+/* Refuses a key on the command line: it would stay in the shell's history and be visible to every
+ * process on the machine. */
 static CHECKED bool check_words(int argc, char *const *argv, struct error *error)
 {
     char url[LOGIN_URL_SIZE];
@@ -38,10 +38,9 @@ static CHECKED bool read_key(struct login *login, struct error *error)
     text_addf(&prompt, "Key for %s (empty: none): ", login->url);
     done = hidden_line_read(text_string(&prompt), &key, error);
     if (done && key.length >= LOGIN_KEY_SIZE)
-        done = error_set(
-            error, ERROR_INVALID,
-            "what was entered is longer than a key can be (%d bytes): enter the key alone",
-            LOGIN_KEY_SIZE - 1);
+        done = error_set(error, ERROR_INVALID,
+                         "the input is longer than a key can be (%d bytes): enter only the key",
+                         LOGIN_KEY_SIZE - 1);
     if (done)
         text_copy(login->key, sizeof login->key, text_string(&key));
     if (key.data != NULL)
@@ -71,7 +70,7 @@ static CHECKED bool sign_in(struct client *client, struct error *error)
     if (!client_find_tool(client, "", &none, error) || !login_store(login, error))
         return false;
     tools = json_array_size(client->tools);
-    printf("%s answers, with %zu tool%s for you; %s.\n", login->url, tools, tools == 1 ? "" : "s",
+    printf("%s answers, and offers you %zu tool%s; %s.\n", login->url, tools, tools == 1 ? "" : "s",
            login->key[0] != '\0' ? "the key is stored" : "no key is stored");
     if (login->key[0] != '\0' && leaves_machine_unencrypted(login->url))
         fprintf(stderr,
@@ -92,7 +91,7 @@ static CHECKED bool sign_out(struct client *client, struct error *error)
     if (!login_forget(url, &found, error))
         return false;
     printf("%s: %s\n", url,
-           found ? "the key is deleted here; opsbrain key revoke ends it for everybody"
+           found ? "the key is deleted on this machine only; to revoke it, use opsbrain key revoke"
                  : "no key is stored");
     return true;
 }
@@ -102,7 +101,7 @@ bool client_login_help(struct text *out, struct error *error)
     (void)error;
     text_add(out,
              "  opsbrain login [URL]\n"
-             "      Asks for the key of a server without showing it, or reads it from "
+             "      Asks for a server's key without showing it, or reads it from "
              "standard input, and stores the URL and the key if the server accepts the key. "
              "Commands then call that server. An empty key, if accepted, deletes the stored one.\n"
              "  opsbrain logout [URL]\n"
@@ -120,7 +119,7 @@ static int carry_out(int argc, char *const *argv,
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
-    /* a wrong default address does not matter if another is given; choose_server reads again */
+    /* a wrong default address does not matter if argv has an address; choose_server reads again */
     error_ignore(client_open(&client, &error));
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);

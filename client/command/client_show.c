@@ -76,7 +76,8 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
 
     if (!client->out.is_terminal) {
         if (!base64_decode(&text, data, strlen(data)))
-            return error_set(error, ERROR_UPSTREAM, "the server's picture is not base64");
+            return error_set(error, ERROR_UPSTREAM,
+                             "the picture that the server sent is not valid base64");
         return write_out(&text, error);
     }
     add_texts(client, result, &text);
@@ -84,7 +85,7 @@ static CHECKED bool show_image(const struct client *client, const json_t *result
     return write_out(&text, error);
 }
 
-/* The file that an answer names may be longer than the text in the answer. */
+/* The text in an answer can be shorter than the file that the answer names. */
 bool client_read_file(struct client *client, const json_t *result, struct text *out,
                       struct error *error)
 {
@@ -108,7 +109,7 @@ bool client_read_file(struct client *client, const json_t *result, struct text *
     return true;
 }
 
-/* Sentences about the file go to standard error, so that they are not in the file. */
+/* The answer's text about the file goes to standard error, to keep it out of the file. */
 static CHECKED bool show_file(struct client *client, const json_t *result, struct error *error)
 {
     const json_t *words = json_array_get(json_object_get(result, "content"), 0);

@@ -10,7 +10,7 @@
 #include "base/formats/percent.h"
 #include "base/json/json.h"
 
-#define FILE_LIMIT ((off_t)64 << 20) /* what the server accepts */
+#define FILE_LIMIT ((off_t)64 << 20) /* the most that the server accepts */
 
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
@@ -27,7 +27,8 @@ static CHECKED bool read_file(const char *path, struct text *out, struct error *
     close(file);
     if (length == 0 && out->length > 0)
         return true;
-    return error_set(error, ERROR_INVALID, "%.200s cannot be read as a file of 1 byte to 64 MiB",
+    return error_set(error, ERROR_INVALID,
+                     "%.200s cannot be uploaded: it must be a readable file of 1 byte to 64 MiB",
                      path);
 }
 
@@ -46,8 +47,8 @@ static void add_argument(struct text *url, const char *name, const json_t *value
     add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
 }
 
-/* Adds the arguments as a query, with each text "name=value" of the argument `options` as a
- * parameter of its own. */
+/* Adds the arguments as a query string, in which each string "name=value" of the argument `options`
+ * is a parameter of its own. */
 static void add_arguments(struct text *url, const json_t *arguments)
 {
     const char *name;
@@ -72,8 +73,8 @@ static void add_arguments(struct text *url, const json_t *arguments)
     }
 }
 
-/* Unless the arguments give a name: a dataset gets the file's name up to the first ".", an import
- * gets the whole name. */
+/* If the arguments give no name, adds one: for a dataset, the file's name up to the first "."; for
+ * an import, the file's whole name. */
 static void add_name(const struct tool_word *word, const char *path, const json_t *arguments,
                      struct text *url)
 {
@@ -87,8 +88,8 @@ static void add_name(const struct tool_word *word, const char *path, const json_
     add_query(url, "name", text_string(&name));
 }
 
-/* Shows the answer: with --json, and about a dataset, the whole of it; else only the run's id and
- * what can be done with the run. */
+/* Shows the whole answer with --json or if it is about a dataset; otherwise shows only the run's id
+ * and the commands that show more of the run. */
 static CHECKED bool show_upload(struct client *client, const char *path, const json_t *answer,
                                 struct error *error)
 {
@@ -98,8 +99,8 @@ static CHECKED bool show_upload(struct client *client, const char *path, const j
     TEXT_AUTO message = { 0 };
 
     if (id != NULL)
-        text_addf(&message, "%s: %s%s; opsbrain report %s, opsbrain audit %s\n", path, id,
-                  known ? ", already stored" : "", id, id);
+        text_addf(&message, "%s: %s%s; to see more: opsbrain report %s, opsbrain audit %s\n", path,
+                  id, known ? ", already stored" : "", id, id);
     else
         json_add(&message, answer);
     result = json_pack("{s:O, s:[{s:s, s:s}]}", "structuredContent", answer, "content", "type",

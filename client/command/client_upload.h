@@ -5,8 +5,8 @@
 #include "client/command/client.h"
 #include "client/command/tool_words.h"
 
-/* Sends the files with the arguments, one after the other, and shows what the server stored. Ends
- * at the first failure; the files before it stay stored. */
+/* Uploads the files one after another, each with the same arguments, and shows what the server
+ * stored. Stops at the first failure; the files before it stay stored. */
 CHECKED bool client_upload(struct client *client, const struct tool_word *word,
                            const char *const *paths, size_t count, const json_t *arguments,
                            struct error *error);

@@ -44,10 +44,10 @@ struct watch {
     double values[SERIES][SAMPLES_MAX]; /* the newest last */
     size_t count;
     char deployment[64];
-    struct error failure; /* of the newest call; kind NONE: it has not failed */
-    bool live;            /* charts on a terminal, not lines */
-    bool ended;           /* by q, Ctrl-C or a signal, or because the output is gone */
-    int64_t limit;        /* ends after this number of samples and gaps */
+    struct error failure; /* of the newest call; kind NONE: that call did not fail */
+    bool live;            /* true: charts on a terminal; false: lines of text */
+    bool ended;           /* by q, Ctrl-C or a signal, or because nobody reads the output */
+    int64_t limit;        /* the watch ends after this many samples and gaps */
 };
 
 /* ---- Samples ---- */
@@ -92,7 +92,7 @@ static void add_padded(struct text *out, const struct text *cell, size_t columns
         text_add_char(out, ' ');
 }
 
-/* One chart as rows + 1 lines, the first of them its title. */
+/* Makes one chart of rows + 1 lines, the first of which is its title. */
 static void make_chart(const struct watch *watch, size_t which, size_t columns, size_t rows,
                        struct text *lines)
 {
@@ -107,7 +107,7 @@ static void make_chart(const struct watch *watch, size_t which, size_t columns, 
         line_chart_render(values, watch->count, columns, rows, lines + 1);
 }
 
-/* Adds the charts that stand side by side, beginning with `first`: one or two. */
+/* Adds one chart or, if `abreast` is 2, two charts side by side, beginning with chart `first`. */
 static void add_abreast(const struct watch *watch, size_t first, size_t abreast, size_t rows,
                         struct text *out)
 {
@@ -184,8 +184,8 @@ static bool write_line(const struct watch *watch, const json_t *answer)
 
 /* ---- The loop ---- */
 
-/* Called several times a second, during a call and before a retry: handles keys, signals and a
- * resized terminal. */
+/* Whether the watch has ended. Called several times a second, during a call and before a retry;
+ * therefore also handles keys, signals and a resized terminal. */
 static bool is_over(void *context)
 {
     struct watch *watch = context;
@@ -218,7 +218,7 @@ static void show_sample(struct watch *watch, const json_t *answer)
         client_fail(&watch->client, &watch->failure);
 }
 
-/* A failure after the first sample is a gap: the server may come back. */
+/* A failure after the first sample is shown as a gap: the server might come back. */
 static CHECKED bool sample(struct watch *watch, const json_t *arguments, struct error *error)
 {
     json_auto_t *answer = NULL;
@@ -277,7 +277,8 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
     interval_s = strtod(seconds, &end);
     if (*end != '\0' || !(interval_s >= 0.2 && interval_s <= 30))
         return error_set(error, ERROR_INVALID,
-                         "--interval is \"%.40s\": it must be seconds from 0.2 to 30", seconds);
+                         "--interval is \"%.40s\": it must be a number of seconds from 0.2 to 30",
+                         seconds);
     watch->limit = INT64_MAX;
     if (count != NULL && !text_to_integer(count, 1, INT64_MAX, &watch->limit))
         return error_set(error, ERROR_INVALID,
@@ -292,9 +293,9 @@ bool client_watch_help(struct text *out, struct error *error)
     text_add(out,
              "  opsbrain watch [DEPLOYMENT] [--interval " INTERVAL_DEFAULT_S
              "] [--count N] [--json]\n"
-             "      Shows load, tokens/s, TTFT, gaps between tokens and KV cache use as they are "
-             "now, read from the model server itself: as charts on a terminal (q or Ctrl-C ends "
-             "it), as lines in a pipe.\n\n");
+             "      Shows the current load, tokens/s, TTFT, gaps between tokens and KV cache use, "
+             "read from the model server itself: as charts on a terminal (q or Ctrl-C to quit), "
+             "as lines of text in a pipe.\n\n");
     text_add(out, client_statuses);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that call a tool, by its short name, its own name, or `opsbrain call TOOL`: the words
- * after the name become the tool's arguments. Also `opsbrain tools`. */
+/* Commands that call a tool by its short name, by its own name, or as `opsbrain call TOOL`. The
+ * words after the name become the tool's arguments. Also the command `opsbrain tools`. */
 
 #include <string.h>
 
@@ -19,14 +19,14 @@
 struct command {
     struct client client;
     const char *name;             /* the command, or the tool after `call`, as typed */
-    const struct tool_word *word; /* the row of a short name; NULL: `name` is none */
+    const struct tool_word *word; /* the row of the short name; NULL: `name` is not one */
     const json_t *tool;           /* the tool in the server's list; borrowed from the client */
     struct tool_flags flags;
 };
 
 /* ---- Which tool ---- */
 
-/* Hyphens may be typed for underscores: deployment-list is deployment_list. */
+/* Hyphens can be typed instead of underscores: deployment-list is deployment_list. */
 static void write_tool_name(const struct command *command, struct text *out)
 {
     text_add(out, command->word != NULL ? command->word->tool : command->name);
@@ -41,8 +41,8 @@ static void keep_nearer(const char *given, const char *name, const char **best)
         *best = name;
 }
 
-/* Of the short names and the commands that are not tools, the one most similar to the given word;
- * NULL: none is similar. */
+/* Returns the short name, or the command that is not a tool, that is most similar to the given
+ * word; NULL: none is similar. */
 static const char *nearest_command(const char *given)
 {
     const char *best = NULL;
@@ -54,8 +54,9 @@ static const char *nearest_command(const char *given)
     return best;
 }
 
-/* The word may be a tool of a newer server, or mistyped. `unreached`: why the server could not be
- * asked; NULL: it has no such tool. */
+/* Sets the error for a word that is neither a command nor the name of a tool: it was mistyped, or
+ * only newer versions have such a tool. `unreached`: why the server could not be reached; NULL: it
+ * was reached, and has no such tool. */
 static CHECKED bool refuse_unknown(const struct command *command, const struct error *unreached,
                                    struct error *error)
 {
@@ -66,8 +67,8 @@ static CHECKED bool refuse_unknown(const struct command *command, const struct e
                          "there is no command \"%.40s\": did you mean opsbrain %s?", command->name,
                          near);
     return error_set(error, ERROR_NOT_FOUND,
-                     "there is no command \"%.40s\"; opsbrain help lists the commands, opsbrain "
-                     "tools the server's tools%s%s",
+                     "there is no command \"%.40s\"; opsbrain help lists the commands, and "
+                     "opsbrain tools lists the server's tools%s%s",
                      command->name, unreached != NULL ? ": " : "",
                      unreached != NULL ? unreached->message : "");
 }
@@ -87,9 +88,10 @@ static CHECKED bool find_tool(struct command *command, struct error *error)
     if (command->tool != NULL)
         return true;
     if (known)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "%.200s has no tool %s for you: it needs a higher role, or a newer server",
-                         command->client.remote.login.url, text_string(&name));
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "%.200s does not offer you %s, which needs a higher role or a newer server",
+            command->client.remote.login.url, text_string(&name));
     return refuse_unknown(command, NULL, error);
 }
 
@@ -105,7 +107,7 @@ static CHECKED bool call(struct command *command, const json_t *arguments, struc
 }
 
 /* Carries out the command with the words after its name, or after `call TOOL`. *is_usage_error:
- * whether it failed because the command line is wrong. */
+ * whether a failure is due to a wrong command line. */
 static CHECKED bool carry_out(struct command *command, int argc, char *const *given,
                               bool *is_usage_error, struct error *error)
 {
@@ -247,7 +249,7 @@ static CHECKED bool list_tools(struct client *client, struct error *error)
     else
         add_tools(client, &text);
     return client_write(&text)
-           || error_set(error, ERROR_INTERNAL, "standard output cannot be written");
+           || error_set(error, ERROR_INTERNAL, "the list cannot be written to standard output");
 }
 
 static CHECKED bool read_words(struct client *client, int argc, char *const *given,

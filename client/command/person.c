@@ -12,7 +12,7 @@
 #include "client/command/wording.h"
 #include "client/terminal/readable.h"
 
-/* Reads a line of standard input; NULL: the input ended. The caller frees the line. */
+/* Reads a line from standard input; NULL: the input ended. The caller frees the line. */
 static char *read_line(void)
 {
     char *line = NULL;
@@ -65,8 +65,8 @@ static void show_choices(const json_t *property)
         show(text_string(&text));
 }
 
-/* Asks for the value of a property. New reference; NULL: the input ended, except that
- * a boolean is false then. */
+/* Asks for the value of a property. Returns a new reference; NULL: the input ended. For a boolean,
+ * the end of the input means false. */
 static json_t *ask_property(const char *name, const json_t *property)
 {
     const char *title = json_get_text(property, "title", name);

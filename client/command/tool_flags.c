@@ -15,8 +15,8 @@ static const json_t *property_of(const struct tool_flags *flags, const char *nam
     return json_object_get(json_object_get(flags->schema, "properties"), name);
 }
 
-/* A parameter's type in JSON Schema: from the server's schema or, for a rare option or without a
- * schema, from this program. "": not known. */
+/* Returns a parameter's JSON Schema type. It is taken from the server's schema or, if there is none
+ * or it does not list the parameter (a rare option), from this program. "": not known. */
 static const char *type_of(const struct tool_flags *flags, const char *name)
 {
     const json_t *property = property_of(flags, name);
@@ -35,7 +35,7 @@ static bool is_type(const struct tool_flags *flags, const char *name, const char
 
 /* ---- Values ---- */
 
-/* A number if possible; anything else stays text, and the server reports what it should be. */
+/* Reads a number if possible; anything else stays a string, which the server then refuses. */
 static json_t *read_number(const char *value, size_t length)
 {
     struct error ignored;
@@ -58,7 +58,7 @@ static json_t *read_boolean(const char *value)
     return json_string(value);
 }
 
-/* "1,4,16", or a list as JSON. */
+/* Reads a list, written as "1,4,16" or as JSON. */
 static json_t *read_list(const json_t *property, const char *value)
 {
     bool of_texts =
@@ -161,7 +161,7 @@ bool tool_flags_default(const struct tool_flags *flags, const char *name, const 
 
 /* ---- Words ---- */
 
-/* The words, and how far they were read. */
+/* The words, and how far they have been read. */
 struct scan {
     const struct tool_flags *flags;
     int argc, at;
@@ -174,8 +174,8 @@ static bool is_flag(const struct scan *scan, const char *word)
     return !scan->flags_ended && word[0] == '-' && word[1] == '-' && word[2] != '\0';
 }
 
-/* Writes the flag's name, input_tokens for "--input-tokens=512"; for an alias, the parameter's
- * name. Returns the value after "="; NULL: there is none. */
+/* Writes the flag's name, such as input_tokens for "--input-tokens=512"; for an alias, the name of
+ * the parameter. Returns the value after "="; NULL: there is none. */
 static const char *split_flag(const struct tool_flags *flags, const char *word, struct text *name)
 {
     const char *value = strchr(word, '=');
@@ -200,7 +200,7 @@ static const struct own_flag *find_own(const struct tool_flags *flags, const cha
     return NULL;
 }
 
-/* The value that follows a flag without "="; NULL: there is none. */
+/* Reads the value of a flag without "=", which is the next word; NULL: the flag has no value. */
 static const char *next_value(struct scan *scan, const char *name)
 {
     const struct own_flag *own = find_own(scan->flags, name);
@@ -249,7 +249,7 @@ static CHECKED bool read_pair(const struct tool_flags *flags, const char *word, 
     if (equals == NULL || equals == word)
         return error_set(error, ERROR_INVALID,
                          "\"%.60s\" is neither name=value nor --name VALUE: opsbrain help %s lists "
-                         "what it takes",
+                         "the arguments",
                          word, flags->tool);
     text_add_bytes(&name, word, (size_t)(equals - word));
     return set(flags, text_string(&name), equals + 1, arguments, error);

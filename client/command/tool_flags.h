@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns the words after a command into a tool's arguments, by its schema. */
+/* Turns the words after a command into a tool's arguments, according to the tool's schema. */
 #pragma once
 
 #include <jansson.h>
@@ -12,8 +12,8 @@
 /* A flag of the command itself, without a value (sets *set) or with one (sets *value). */
 struct own_flag {
     const char *name;   /* "yes" for --yes */
-    bool *set;          /* NULL: it has a value */
-    const char **value; /* NULL: it has none */
+    bool *set;          /* NULL: the flag takes a value */
+    const char **value; /* NULL: the flag takes no value */
 };
 
 /* Another name for a parameter. */
@@ -22,24 +22,24 @@ struct flag_alias {
 };
 
 struct tool_flags {
-    const struct tool_word *word;     /* the row with the operands; NULL: they are name=value */
-    const json_t *schema;             /* the tool's inputSchema; NULL: all values stay text */
-    const char *tool;                 /* the tool's name */
-    const struct own_flag *own;       /* ends with a NULL name; NULL: none */
+    const struct tool_word *word; /* the row that names the operands; NULL: each is name=value */
+    const json_t *schema;         /* the tool's inputSchema; NULL: all values stay strings */
+    const char *tool;             /* the tool's name */
+    const struct own_flag *own;   /* ends with a NULL name; NULL: none */
     const struct flag_alias *aliases; /* ends with a NULL name; NULL: none */
 };
 
-/* Reads the arguments of the tool: --param VALUE, --param=VALUE, --param alone for a boolean, and
- * operands that are not files. Also reads the command's own flags. Lists are given as 1,4,16, as
- * JSON, or by several flags. A name that the schema does not list is passed in the argument
- * `options` if the tool has it. The server checks the arguments. `given` has argc words; *arguments
- * is a new object. */
+/* Reads the tool's arguments: --param VALUE, --param=VALUE, --param alone for a boolean, and
+ * operands that are not files. Also reads the command's own flags. A list is given as 1,4,16, as
+ * JSON, or by repeating the flag. A parameter that the schema does not list is passed in the
+ * argument `options`, if the tool has that argument. The server checks the arguments. `given` has
+ * argc words; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
-/* Gives a parameter this value unless the arguments, or the options among them, contain it. */
+/* Sets a parameter to this value unless the arguments, or the options in them, have it already. */
 CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
                                 json_t *arguments, struct error *error);
-/* Whether the arguments, or the options among them, have the parameter. */
+/* Whether the arguments, or the options in them, have the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
 /* Finds the operands: words that are neither flags nor values of flags. Also reads the command's
  * own flags. Returns the number of operands, at most `most`; 0 if a flag is wrong, or if there are

@@ -108,7 +108,7 @@ const struct tool_word *tool_word_find(const char *name, size_t operands)
     return first;
 }
 
-/* The parameter that an id belongs to, by its prefix; "": the prefix is not known. */
+/* The parameter that takes ids with the prefix of `value`; "": the prefix is not known. */
 static const char *kind_of(const char *value)
 {
     static const struct {

@@ -10,11 +10,11 @@
 
 #define COMMAND "opsbrain "
 
-/* One text while it is rewritten. */
+/* A text that is being rewritten. */
 struct rewriting {
     const struct tool *refused; /* the tool that refused the call: its parameters are rewritten even
                                    where they are quoted; NULL: none */
-    bool rewrites_params;       /* on this line; before the first line, true means: on all */
+    bool rewrites_params; /* on the current line; if true before the first line: on every line */
     struct text *out;
 };
 
@@ -33,7 +33,7 @@ static bool ends_with(const struct text *text, const char *end)
     return text->length >= length && memcmp(text->data + text->length - length, end, length) == 0;
 }
 
-/* The tool's short name; the tool's own if it has none. */
+/* The tool's short name or, if it has none, its own name. */
 static const char *command_of(const char *tool)
 {
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
@@ -51,7 +51,7 @@ static void add_command(struct text *out, const char *tool)
     add_dashed(out, name, strlen(name));
 }
 
-/* False for names of a single word, which may be ordinary English words. */
+/* False for single-word names, which might be ordinary English words. */
 static bool is_parameter(const char *name)
 {
     if (strchr(name, '_') == NULL)
@@ -62,8 +62,8 @@ static bool is_parameter(const char *name)
     return false;
 }
 
-/* Adds a word: a tool as its command, a parameter (wait_s) as its flag (--wait-s). True: it was
- * added as a flag. */
+/* Adds a word. A tool is written as its command, and a parameter (wait_s) as its flag (--wait-s).
+ * True: the word was added as a flag. */
 static bool add_word(struct rewriting *rewriting, const char *text, size_t length)
 {
     TEXT_AUTO word = { 0 };
@@ -98,7 +98,7 @@ static size_t add_list(struct rewriting *rewriting, const char *text)
 }
 
 /* Writes a parameter in JSON as a flag: "confirm": "demo" as --confirm demo. Returns the number of
- * bytes read; 0: it is not a parameter of the tool that refused. */
+ * bytes read; 0: the quoted word is not a parameter of the tool that refused. */
 static size_t add_quoted(struct rewriting *rewriting, const char *text)
 {
     size_t length = strcspn(text + 1, "\"\n"), value_length, taken = length + 2;
@@ -131,7 +131,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* A part of a path, an address or a file's name does not count as a word. */
+/* Part of a path, an address or a file name does not count as a word. */
 static bool is_separate_word(const char *line, const char *at, size_t length)
 {
     return (at == line || strchr("/.:-@#", at[-1]) == NULL)
@@ -184,7 +184,7 @@ void wording_add_answer(const char *answer, struct text *out)
     add_lines(&(struct rewriting){ .out = out }, answer);
 }
 
-/* Begins the list of a tool's parameters in a refusal. The list is omitted: the help shows it. */
+/* In a refusal, the list of a tool's parameters begins with this. The help shows it instead. */
 #define LIST_OF_PARAMETERS "; it takes "
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)

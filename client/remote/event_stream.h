@@ -7,10 +7,10 @@
 
 struct event_stream {
     struct text line, data;
-    bool after_return; /* the last byte was a CR, which ended the line: an LF now ends no other */
+    bool after_return; /* the last byte was a CR, which ended a line; an LF after it is ignored */
 };
 
-/* Called with the data of each event whose data is not empty; returns false to stop the reading. */
+/* Called with the data of each event whose data is not empty; returns false to stop reading. */
 typedef bool event_stream_handle(void *context, const char *data, size_t length);
 
 /* Reads the next piece. False if `handle` stopped it. */

@@ -48,9 +48,10 @@ static CHECKED bool check_private(int file, const char *path, struct error *erro
             error, ERROR_FORBIDDEN,
             "%.200s is not a regular file that you own: delete it, then run opsbrain login", path);
     if ((status.st_mode & 077) != 0)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "others have access to %.200s: chmod 600 it, and consider its keys leaked",
-                         path);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "others have access to %.200s: run chmod 600 on it, and treat its keys as leaked",
+            path);
     return true;
 }
 
@@ -82,8 +83,8 @@ static CHECKED bool parse(const char *path, struct text *bytes, json_t **out, st
         *out = json_incref(parsed);
         return true;
     }
-    return error_set(error, ERROR_INVALID, "%.200s is not what opsbrain login writes: delete it",
-                     path);
+    return error_set(error, ERROR_INVALID,
+                     "%.200s is not in the format that opsbrain login writes: delete it", path);
 }
 
 /* *out: an empty object if there is no file. */
@@ -109,7 +110,7 @@ static CHECKED bool load(json_t **out, struct error *error)
     return done && parse(text_string(&path), &bytes, out, error);
 }
 
-/* Writes the file completely or not at all, and never readable by others. */
+/* Writes the file completely or not at all; others can never read it. */
 static CHECKED bool write_file(const char *path, const char *bytes, struct error *error)
 {
     TEXT_AUTO temporary = { 0 };
@@ -162,7 +163,8 @@ bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *erro
 
     if (!url_check(written, host, &port, &why))
         return error_set(error, ERROR_INVALID,
-                         "the server's address must be like " LOGIN_URL_USUAL ": %s", why.message);
+                         "the server's address must look like " LOGIN_URL_USUAL ": %s",
+                         why.message);
     text_copy(out, LOGIN_URL_SIZE, written);
     trim_end(out, "/");
     trim_end(out, "/mcp");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which server the command line calls, and with which key: OPSBRAIN_URL and OPSBRAIN_KEY, or what
- * `opsbrain login` stored in login.json, which only its owner may read; the file is in
- * $XDG_CONFIG_HOME/opsbrain, or in ~/.config/opsbrain if that variable is not an absolute path. A
- * stored key is sent to the origin that it was stored for, and to no other. */
+ * `opsbrain login` stored in login.json. This file is in $XDG_CONFIG_HOME/opsbrain, or in
+ * ~/.config/opsbrain if that variable is not an absolute path; only its owner can read it. A stored
+ * key is sent only to the origin that it was stored for. */
 #pragma once
 
 #include "base/core/error.h"
@@ -25,5 +25,5 @@ CHECKED bool login_read_for(const char *url, struct login *out, struct error *er
 CHECKED bool login_url(const char *written, char out[LOGIN_URL_SIZE], struct error *error);
 /* Stores the server, which becomes the default, and its key; an empty key deletes a stored one. */
 CHECKED bool login_store(const struct login *login, struct error *error);
-/* Deletes the key that is stored for the server. *found: a key was stored. */
+/* Deletes the key that is stored for the server. *found: whether there was one. */
 CHECKED bool login_forget(const char *url, bool *found, struct error *error);

@@ -12,7 +12,7 @@
 #define VERSION "2026-07-28"
 #define META(name) "io.modelcontextprotocol/" name
 #define TOTAL_TIMEOUT_MS (24 * 3600 * INT64_C(1000))
-/* the longest time without a byte; comments that keep the stream open are bytes, too */
+/* the longest time without a byte; the comments that keep a stream open count as bytes, too */
 #define IDLE_TIMEOUT_MS 120000
 #define CONNECT_TIMEOUT_MS 5000
 #define HEADERS_MAX 16
@@ -24,7 +24,7 @@ struct arrival {
     const struct outbound_response *response;
     struct event_stream events;
     struct text body;
-    json_t *message; /* the one with the result or the error; NULL: not yet */
+    json_t *message; /* the message with the result or the error; NULL: not received yet */
 };
 
 /* ---- Sending ---- */
@@ -83,8 +83,8 @@ static void report_progress(const struct arrival *arrival, const json_t *message
                                json_get_text(params, "message", ""));
 }
 
-/* Handles a notification, or keeps the answer. Anything but JSON is ignored; if the answer is not
- * JSON, read_result finds none. */
+/* Handles a notification, or keeps the answer. Anything but JSON is ignored; if that was the
+ * answer, read_result reports that there is none. */
 static bool handle_message(void *context, const char *data, size_t length)
 {
     struct arrival *arrival = context;
@@ -122,8 +122,8 @@ static bool is_cancelled(void *context)
 
 /* ---- Errors ---- */
 
-/* Adds the server's sentence from the body of a refusal: a JSON-RPC error, or an object with a text
- * "error" or "message". */
+/* Adds the server's error message from the body of a refusal: a JSON-RPC error, or an object with a
+ * string "error" or "message". */
 static void add_sentence(const char *bytes, size_t length, struct text *out)
 {
     json_auto_t *body = NULL;
@@ -150,7 +150,7 @@ static CHECKED bool explain_refusal(const struct remote *remote, long status, co
                          "opsbrain key add)",
                          remote->login.url, remote->login.url);
     return error_set(error, ERROR_UNAUTHENTICATED,
-                     "%.200s does not accept the key, which may be revoked or expired: "
+                     "%.200s does not accept the key, which might be revoked or expired: "
                      "opsbrain login %.200s",
                      remote->login.url, remote->login.url);
 }
@@ -168,7 +168,7 @@ static CHECKED bool explain_status(const struct remote *remote,
     if (sentence.length == 0)
         return error_set(error, ERROR_UPSTREAM,
                          "%.200s is not an opsbrain server, or a proxy is in front of it: it "
-                         "answered %ld; name the server in OPSBRAIN_URL",
+                         "answered with status %ld; name the server in OPSBRAIN_URL",
                          remote->login.url, status);
     return error_set(error, status == 429 || status == 503 ? ERROR_BUSY : ERROR_INVALID, "%s",
                      text_string(&sentence));
@@ -193,7 +193,7 @@ static CHECKED bool explain(const struct remote *remote, const struct outbound_r
         return error_set(
             error, ERROR_UPSTREAM,
             "%.200s ended the connection without a complete answer: try again if it was "
-            "restarted; if it speaks TLS, its address begins with https://",
+            "restarted; if it uses TLS, its address must begin with https://",
             remote->login.url);
     return error_set(error, ERROR_UPSTREAM, "%s", why.message);
 }
@@ -242,7 +242,7 @@ static CHECKED bool read_result(const struct remote *remote, const struct arriva
     if (problem == NULL)
         return error_set(error, ERROR_UPSTREAM,
                          "%.200s did not complete its answer, or is not an opsbrain server: try "
-                         "again; long work is a job and continues",
+                         "again; long-running work is a job, which continues",
                          remote->login.url);
     text_add_printable(&sentence, reason, strlen(reason), 400);
     return error_set(error, ERROR_INVALID, "%s", text_string(&sentence));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a running server by MCP without sessions (2026-07-28), and uploads to it. */
+/* Calls to a running server over MCP 2026-07-28, which has no sessions, and uploads to it. */
 #pragma once
 
 #include <jansson.h>
@@ -27,15 +27,15 @@ struct remote_request {
 };
 
 /* Sends a request and waits for its result; meanwhile `progress` is called. *result: a new
- * reference. UPSTREAM: no opsbrain server answered completely; UNAUTHENTICATED: the server needs a
- * key, or another one; all other errors of the server: FORBIDDEN, BUSY or INVALID, with its own
- * sentence; CANCELLED: `cancelled` returned true. */
+ * reference. UPSTREAM: no opsbrain server gave a complete answer. UNAUTHENTICATED: the server needs
+ * a key, or does not accept this one. CANCELLED: `cancelled` returned true. FORBIDDEN, BUSY or
+ * INVALID: any other error that the server reported, with its own error message. */
 CHECKED bool remote_ask(const struct remote *remote, const struct remote_request *request,
                         json_t **result, struct error *error);
-/* POSTs a file unchanged to `path`, which follows the server's URL and includes the query. *answer:
- * a new reference. Fails like remote_ask. */
+/* POSTs a file unchanged to `path`, which is appended to the server's URL and includes the query.
+ * *answer: a new reference. The errors are those of remote_ask. */
 CHECKED bool remote_upload(const struct remote *remote, const char *path, const struct text *bytes,
                            json_t **answer, struct error *error);
-/* Adds the header "name: value" as in MCP 2026-07-28: the value is plain if possible, else in
- * base64. */
+/* Adds the header "name: value" in the form of MCP 2026-07-28: the value is plain if possible, and
+ * base64 otherwise. */
 void remote_add_header(struct text *out, const char *name, const char *value);

@@ -10,8 +10,8 @@ void display_width_begin(void)
     setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* The columns and bytes of the text's first character. An invalid byte takes one column, as does
- * every byte if the C library has no UTF-8 tables. */
+/* Returns the number of columns that the text's first character takes. *bytes: its length. An
+ * invalid byte takes one column, as does every byte if the C library has no UTF-8 tables. */
 static size_t first_width(const char *text, size_t length, size_t *bytes)
 {
     mbstate_t state = { 0 };

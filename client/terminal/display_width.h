@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Selects the C library's UTF-8 tables; to be called once, before the other functions. The format
- * of numbers does not change. */
+/* Selects the C library's UTF-8 tables. Call it once, before the other functions. The format of
+ * numbers does not change. */
 void display_width_begin(void);
 size_t display_width(const char *text, size_t length);
 /* The number of leading bytes that fit into this many columns; no character is split. */

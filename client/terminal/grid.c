@@ -10,16 +10,17 @@
 #include "client/terminal/display_width.h"
 
 #define GAP 2 /* spaces between two columns of the table */
-/* The least width to which a column of words is wrapped is that of its longest word, but from 12 to
- * 34 (an id has 30 characters); only a narrow terminal narrows the column further. */
+/* If a table is too wide, its columns of words are wrapped, each to no less than the width of its
+ * longest word. This minimum is at least 12 and at most 34 (an id has 30 characters); only on a
+ * narrow terminal can a column become narrower. */
 #define WORD_COLUMN_MIN 12
 #define LONGEST_WORD_MAX 34
 
 struct column {
     size_t natural; /* the width of the widest cell, unwrapped */
-    size_t width;   /* as chosen for the terminal */
-    size_t least;   /* of numbers: the width if the heading is wrapped; of words: that of the
-                       longest word */
+    size_t width;   /* the width chosen for the terminal */
+    size_t least;   /* for numbers, the width if the heading is wrapped; for words, the width of
+                       the longest word */
     bool right;     /* a column of numbers, aligned to the right */
 };
 
@@ -29,7 +30,7 @@ struct grid {
     size_t column_count, cell_count, cell_capacity;
 };
 
-/* A block of columns: the table's first, and those of [from, to). */
+/* A block of columns: the table's first column, and the columns [from, to). */
 struct block {
     size_t from, to;
 };
@@ -61,7 +62,7 @@ static void add(struct grid *grid, struct column *column, const char *text, size
     struct text copy = { 0 };
 
     text_add_bytes(&copy, text, length);
-    text_add(&copy, ""); /* so that text_take returns a string */
+    text_add(&copy, ""); /* so that text_take returns a string even for an empty cell */
     if (width > column->natural)
         column->natural = width;
     if (grid->cell_count == grid->cell_capacity) {
@@ -158,8 +159,8 @@ static void break_headings(const struct grid *grid)
     }
 }
 
-/* The first of several columns takes at most half of the available width, and each other column at
- * most what is left beside the first. */
+/* Limits the first of several columns to half of the available width, and each other column to what
+ * is left beside the first. */
 static void cap_widths(const struct grid *grid, size_t available)
 {
     struct column *first = &grid->columns[0];
@@ -185,7 +186,7 @@ static void choose_widths(const struct grid *grid, size_t available)
     cap_widths(grid, available);
 }
 
-/* The columns, from `from` on, that fit beside the first: at least one, if there is any. */
+/* Chooses the columns from `from` on that fit beside the first: at least one, if any are left. */
 static struct block choose_block(const struct grid *grid, size_t from, size_t available)
 {
     size_t used = grid->columns[0].width, to = from;
@@ -201,8 +202,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The columns of words in the block get the remaining width, up to their natural widths, the
- * rightmost one first; the table's first column keeps its width. */
+/* Gives the remaining width to the block's columns of words, the rightmost one first, each up to
+ * its natural width. The table's first column keeps its width. */
 static void widen_block(const struct grid *grid, const struct block *block, size_t available)
 {
     size_t used = grid->columns[0].width, room;
@@ -227,7 +228,7 @@ static void add_spaces(struct text *out, size_t count)
         text_add_char(out, ' ');
 }
 
-/* The bytes of the next line of a cell, which is wrapped between words where possible. */
+/* The length in bytes of the next line of a cell, which is wrapped between words if possible. */
 static size_t line_length(const char *text, size_t width)
 {
     size_t length = strlen(text), fits = display_width_fit(text, length, width), at = fits;
@@ -253,7 +254,7 @@ static void add_cell_line(const struct column *column, const char **rest, bool i
     add_spaces(out, column->right || is_last_column ? 0 : padding);
 }
 
-/* Ends a line, without trailing spaces. */
+/* Removes trailing spaces and ends the line. */
 static void end_line(struct text *out, size_t begin)
 {
     while (out->length > begin && out->data[out->length - 1] == ' ')
@@ -269,7 +270,7 @@ static bool has_rest(const char *const *rests, size_t count)
     return false;
 }
 
-/* The grid's index of the block's i-th column. */
+/* The index, in the grid, of the block's i-th column. */
 static size_t column_of(const struct block *block, size_t i)
 {
     return i == 0 ? 0 : block->from + i - 1;

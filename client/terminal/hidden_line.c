@@ -12,7 +12,7 @@
 #define BACKSPACE 8
 #define DELETE 127
 
-/* Switches echo off; also ISIG, because Ctrl-Z would leave the terminal without echo, and ICANON,
+/* Switches off ECHO; also ISIG, because Ctrl-Z would leave the terminal without echo, and ICANON,
  * so that handle_key gets every key. */
 static bool hide(struct termios *before)
 {
@@ -25,7 +25,7 @@ static bool hide(struct termios *before)
     return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
 }
 
-/* Handles a key. False: the line is over, because of the key or the limit. */
+/* Handles a key. False: the line has ended, because of this key or because the limit is reached. */
 static bool handle_key(struct text *out, char c, bool *cancelled)
 {
     *cancelled = c == CTRL_C;
@@ -43,7 +43,7 @@ static bool read_line(struct interrupt *interrupt, struct text *out)
     bool cancelled = false;
     char c;
 
-    text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* growing would leave a copy behind */
+    text_reserve(out, HIDDEN_LINE_LIMIT + 1); /* a buffer that grows would leave a copy behind */
     while (interrupt_until_input(interrupt, STDIN_FILENO) && read(STDIN_FILENO, &c, 1) == 1
            && handle_key(out, c, &cancelled))
         continue;
@@ -69,11 +69,11 @@ bool hidden_line_read(const char *prompt, struct text *out, struct error *error)
     struct termios before;
     bool is_terminal, done;
 
-    /* a signal ends the reading, not the process: the terminal must be restored */
+    /* a signal ends the input, not the process: the terminal must be restored */
     interrupt_begin(&interrupt);
     is_terminal = isatty(STDIN_FILENO) == 1 && hide(&before);
     if (is_terminal)
-        fputs(prompt, stderr); /* from here on, typed text is neither shown nor lost */
+        fputs(prompt, stderr); /* what is typed from now on is neither shown nor lost */
     done = read_line(&interrupt, out);
     if (is_terminal) {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);

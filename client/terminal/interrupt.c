@@ -49,7 +49,7 @@ bool interrupt_arrived(void *context)
     return !interrupt_sleep(context, 0);
 }
 
-/* After the first signal all of them stay blocked, so that the command ends cleanly, however often
+/* After the first signal, all of them stay blocked, so that the command ends cleanly however often
  * Ctrl-C is pressed. */
 void interrupt_end(struct interrupt *interrupt)
 {

@@ -11,14 +11,14 @@ struct interrupt {
 };
 
 /* From now on the signals are only recorded; if no signalfd can be opened, they still end the
- * process. To be called while this is the only thread: those that it starts later block the
- * signals, too. */
+ * process. Call it while the process has only one thread: threads that are started later block
+ * the signals, too. */
 void interrupt_begin(struct interrupt *interrupt);
 /* Whether one of the signals arrived; the context is a struct interrupt. */
 bool interrupt_arrived(void *context);
-/* Waits for this time; false: a signal came before its end. */
+/* Waits this long; false: a signal arrived before the end. */
 bool interrupt_sleep(struct interrupt *interrupt, int64_t milliseconds);
-/* Waits until the descriptor can be read, or is at its end; false: a signal came first. */
+/* Waits until the descriptor can be read, or is at its end; false: a signal arrived first. */
 bool interrupt_until_input(struct interrupt *interrupt, int descriptor);
 /* Lets signals end the process again, unless `arrived` is set: then they stay blocked. */
 void interrupt_end(struct interrupt *interrupt);

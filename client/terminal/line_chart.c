@@ -24,7 +24,7 @@ size_t line_chart_room(size_t columns)
 
 const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
 {
-    /* 999.5 of a unit would be rounded to 1e+03 */
+    /* "%.3g" would round 999.5 of a unit to 1e+03 */
     static const struct {
         double from, one;
         const char *unit;
@@ -45,7 +45,7 @@ const char *line_chart_figure(double value, char out[LINE_CHART_FIGURE_SIZE])
     return out;
 }
 
-/* The least 1, 2 or 5 times a power of ten that is not below the value. */
+/* Rounds up to 1, 2 or 5 times a power of ten. */
 static double round_up(double value)
 {
     double power = pow(10, floor(log10(value)));
@@ -69,7 +69,8 @@ static double top_of(const double *values, size_t count)
     return largest > 0 ? round_up(largest) : 1;
 }
 
-/* Braille numbers its dots down the left column, then the right, and the lowest two last. */
+/* The dots of a braille character are numbered down the left column, then down the right one,
+ * except that the lowest two come last. */
 static void set_dot(struct canvas *canvas, size_t x, size_t y)
 {
     static const unsigned char bits[DOTS_DOWN][DOTS_ACROSS] = {

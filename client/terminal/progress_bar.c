@@ -17,7 +17,8 @@ static void add_bar(size_t columns, double share, struct text *out)
     text_add(out, "] ");
 }
 
-/* The bar's width: the remaining columns, at most BAR_MAX and a quarter of the line; 0: no bar. */
+/* The bar's width: the remaining columns, but at most BAR_MAX and at most a quarter of the line; 0:
+ * no bar. */
 static size_t choose_columns(size_t line_columns, size_t words_columns)
 {
     size_t around = words_columns + AROUND_BAR;

@@ -69,7 +69,7 @@ static void add_headings(struct grid *grid, const struct line *headings, const s
     }
 }
 
-/* A row with too many cells is cut off, one with too few is filled with empty cells. */
+/* A row with too many cells is cut off; a row with too few is padded with empty cells. */
 static void add_cells(struct grid *grid, const struct line *row)
 {
     TEXT_AUTO cell = { 0 };
@@ -81,7 +81,7 @@ static void add_cells(struct grid *grid, const struct line *row)
     }
 }
 
-/* Returns where the table ends. */
+/* Adds a table, and returns the text after it. */
 static const char *add_table(const struct terminal *terminal, const struct line *headings,
                              const struct line *rule, struct text *out)
 {
@@ -110,8 +110,8 @@ static size_t hanging_indent(const struct line *line)
     return spaces < line->length ? spaces : 0;
 }
 
-/* The number of bytes that fit into one line, up to the last space that does. A word that is longer
- * than a line is left to the terminal to break, so that it can still be copied. */
+/* The number of bytes for one line, which is broken at the last space that fits. A word that is
+ * longer than a line is left to the terminal to break, so that it can still be copied. */
 static size_t wrapped_length(const char *text, size_t length, size_t columns)
 {
     size_t fits = display_width_fit(text, length, columns), at = fits;

@@ -30,7 +30,7 @@ void screen_end(struct screen *screen)
 }
 
 /* Everything is written with one call, over the previous contents, so that nothing flickers. The
- * last line has no newline: the terminal would scroll. */
+ * last line is written without its newline, which would make the terminal scroll. */
 void screen_draw(const struct text *lines)
 {
     TEXT_AUTO out = { 0 };

@@ -18,5 +18,5 @@ void screen_begin(struct screen *screen);
 void screen_end(struct screen *screen);
 /* Replaces what is shown. Lines must end with "\n", and be no wider than the terminal. */
 void screen_draw(const struct text *lines);
-/* The next byte that was typed, without waiting; '\0': there is none. Ctrl-C is '\3'. */
+/* Returns the next byte that was typed, without waiting; '\0': there is none. Ctrl-C is '\3'. */
 char screen_key(const struct screen *screen);

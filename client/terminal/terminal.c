@@ -17,7 +17,7 @@ static bool has_sequences(void)
     return kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
 }
 
-/* https://no-color.org: any value except the empty one counts. */
+/* https://no-color.org: any value that is not empty counts. */
 static bool may_colour(void)
 {
     const char *refused = getenv("NO_COLOR");

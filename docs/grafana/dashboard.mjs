@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the Grafana dashboard for opsbrain itself, from the tables below:
 //     node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json
-// tests/e2e/grafana.test.mjs compares the metrics and labels in it with those that /metrics serves.
+// tests/e2e/grafana.test.mjs compares the metrics and labels in the dashboard with those that /metrics serves.
 
 const GRID_WIDTH = 24;
 const STAT_HEIGHT = 4;
 const LINES_HEIGHT = 7;
 
-// Each row has a heading and its panels. A panel has a title, a unit, and for each line a query and a name.
+// Each row has a heading and its panels. A panel has a title, a unit, and a query and a name for each line.
 const ROWS = [
     ['State', [
         stat('Version', 'short', 'opsbrain_info', '{{version}}'),
         stat('Data folder intact', 'bool', 'opsbrain_data_folder_intact'),
-        stat('Audit log whole', 'bool', 'opsbrain_audit_whole'),
+        stat('Audit log intact', 'bool', 'opsbrain_audit_whole'),
         stat('Clock ahead', 's', 'opsbrain_clock_ahead_seconds'),
     ]],
     ['Work', [
-        lines('Jobs that run here', 'short', ['opsbrain_jobs_running', 'running']),
+        lines('Jobs running here', 'short', ['opsbrain_jobs_running', 'running']),
         lines('Jobs by state', 'short', ['opsbrain_jobs', '{{state}}']),
         lines('Waiting, by queue', 'short', ['opsbrain_queue_depth', '{{queue}}']),
     ]],
     ['Calls', [
         lines('Requests by status', 'reqps', ['sum by (status) (rate(opsbrain_requests_total[$__rate_interval]))', '{{status}}']),
         lines('Busiest tools', 'reqps', ['topk(8, sum by (tool) (rate(opsbrain_requests_total{tool!=""}[$__rate_interval])))', '{{tool}}']),
-        lines('Errors of tools', 'reqps', ['sum by (tool) (rate(opsbrain_tool_errors_total[$__rate_interval]))', '{{tool}}']),
-        lines('Time of a request', 's', ...[0.5, 0.99].map((share) => [
+        lines('Tool errors', 'reqps', ['sum by (tool) (rate(opsbrain_tool_errors_total[$__rate_interval]))', '{{tool}}']),
+        lines('Request duration', 's', ...[0.5, 0.99].map((share) => [
             `histogram_quantile(${share}, sum by (le) (rate(opsbrain_request_seconds_bucket[$__rate_interval])))`,
             `p${share * 100}`,
         ])),
@@ -36,7 +36,7 @@ const ROWS = [
         lines('Sessions', 'short', ['opsbrain_sessions', 'sessions']),
     ]],
     ['Resources', [
-        lines('Disk of the data folder', 'bytes', ['opsbrain_disk_free_bytes', 'free'], ['opsbrain_disk_reserve_bytes', 'reserve']),
+        lines('Data folder disk', 'bytes', ['opsbrain_disk_free_bytes', 'free'], ['opsbrain_disk_reserve_bytes', 'reserve']),
         lines('Database', 'bytes', ['opsbrain_database_bytes', 'files']),
         lines('Memory', 'bytes', ['process_resident_memory_bytes', 'resident'], ['opsbrain_pictures_bytes', 'charts kept']),
         lines('Processor', 'percentunit', ['rate(process_cpu_seconds_total[$__rate_interval])', 'cores']),
@@ -44,9 +44,9 @@ const ROWS = [
     ]],
 ];
 
-// Marks on every panel: while jobs run, and when a deployment was changed.
+// Marks on every panel: when jobs were running, and when a deployment was changed.
 const ANNOTATIONS = [
-    ['Jobs', 'opsbrain_jobs_running > 0', 'blue', 'a job runs'],
+    ['Jobs', 'opsbrain_jobs_running > 0', 'blue', 'a job is running'],
     ['Deployments', 'sum by (tool) (increase(opsbrain_requests_total{tool=~"deployment_(register|update|remove)",status="2xx"}[$__interval])) > 0', 'orange', '{{tool}}'],
 ];
 
@@ -108,7 +108,7 @@ const annotationOf = ([name, expr, iconColor, titleFormat]) => ({
 export const dashboard = {
     uid: 'opsbrain',
     title: 'opsbrain',
-    description: 'The opsbrain server itself, from its own /metrics. Its tools and pages show the model servers.',
+    description: 'The opsbrain server itself, from its own /metrics. For the model servers, see its tools and pages.',
     tags: ['opsbrain'],
     schemaVersion: 39,
     refresh: '30s',

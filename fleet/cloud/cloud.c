@@ -129,7 +129,7 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
         return cloud_endpoints_resolve(cloud->endpoints, url, exchange->url, error);
     if (url[0] != '/' || url[1] == '/')
         return error_set(error, ERROR_FORBIDDEN,
-                         "a Kubernetes credential is sent to its own server only");
+                         "a Kubernetes credential is sent only to its own API server");
     if ((size_t)snprintf(exchange->url, sizeof exchange->url, "%s%s", cloud->kubeconfig.server, url)
         >= sizeof exchange->url)
         return error_set(error, ERROR_INVALID, "a request's URL is longer than %d bytes",
@@ -138,7 +138,7 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
 }
 
 /* Reads the body of an answer: JSON with any status, or text with 2xx if the caller accepts text.
- * Anything else, such as the login page of a network, leaves out->body and out->text NULL. */
+ * Anything else, such as a network's login page, leaves out->body and out->text NULL. */
 static void read_body(const struct exchange *exchange, struct outbound_response *response,
                       struct cloud_reply *out)
 {
@@ -172,7 +172,7 @@ static enum cloud_verdict judge_failure(const struct exchange *exchange,
         if (response->sent_ns == 0)
             return response->failure == FAILURE_CANCELLED || response->failure == FAILURE_RESET
                        ? CLOUD_AGAIN
-                       : CLOUD_REFUSED; /* a refused address, a bad URL */
+                       : CLOUD_REFUSED; /* such as a refused address or a bad URL */
         return exchange->is_read ? CLOUD_AGAIN : CLOUD_LOST;
     }
 }
@@ -213,7 +213,7 @@ static const char *host_of(const char *url)
     return host != NULL ? host + 3 : url;
 }
 
-/* Sets the verdict for an answer that is not 2xx and, if its body is JSON, the sentence. */
+/* Sets the verdict for an answer that is not 2xx and, if its body is JSON, the error message. */
 static CHECKED bool explain(const struct exchange *exchange,
                             const struct outbound_response *response, struct cloud_reply *out,
                             struct error *error)
@@ -297,8 +297,8 @@ static CHECKED bool refuse_without_token(struct cloud_reply *out, const struct e
     return false;
 }
 
-/* A server answers 401 before it does anything, so the request may be sent again with
- * a new token. */
+/* A server answers 401 before it does anything, so the request can safely be sent again with a new
+ * token. */
 static CHECKED bool perform(const struct exchange *exchange, struct cloud_reply *out,
                             struct error *error)
 {
@@ -332,7 +332,7 @@ static CHECKED bool ask_machine(const struct cloud *cloud, const char *method, c
     else if (url[0] != '/')
         done = error_set(
             error, ERROR_FORBIDDEN,
-            "only calls to this machine need no credential: name the target's credential");
+            "only calls to this machine work without a credential: name the target's credential");
     else
         done = cloud->machine->answer(cloud->machine->context, method, url, body, out, error);
     if (!done)
@@ -373,8 +373,8 @@ void cloud_reply_finish(struct cloud_reply *reply)
 
 /* ---- Reading, with retries ---- */
 
-/* Waits for `wait_s` and up to half of it more, so that not all callers retry at the same time.
- * Returns false if the process is stopping. */
+/* Waits for `wait_s` seconds and up to half as long again, so that callers do not all retry at
+ * once. Returns false if the process is stopping. */
 static bool wait_for(const struct cloud *cloud, int64_t wait_s)
 {
     uint32_t random;

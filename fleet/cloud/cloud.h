@@ -11,11 +11,11 @@
 
 /* ---- Which servers ---- */
 
-/* The services of the clouds by name ("run", "compute", "tpu", ...) with their base URLs. */
+/* The clouds' services by name ("run", "compute", "tpu", ...), with their base URLs. */
 struct cloud_endpoints;
 /* `text` replaces base URLs: "run=http://127.0.0.1:8001, token=http://127.0.0.1:8002"; "" replaces
- * none. INVALID if an entry is not NAME=URL with a name of the table (the message lists the names);
- * a wrong URL fails like url_origin. Free with cloud_endpoints_destroy. */
+ * none. INVALID if an entry is not NAME=URL with a name in the table (the message lists the names);
+ * a wrong URL fails with the error of url_origin. Free with cloud_endpoints_destroy. */
 CHECKED bool cloud_endpoints_create(const char *text, struct cloud_endpoints **out,
                                     struct error *error);
 void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing for NULL */
@@ -24,8 +24,8 @@ void cloud_endpoints_destroy(struct cloud_endpoints *endpoints); /* does nothing
 
 enum cloud_kind {
     CLOUD_NONE = 1,             /* no credential: this machine */
-    CLOUD_WORKLOAD_IDENTITY,    /* of this machine, from Google's metadata server */
-    CLOUD_SERVICE_ACCOUNT_FILE, /* Google's JSON */
+    CLOUD_WORKLOAD_IDENTITY,    /* this machine's identity, from Google's metadata server */
+    CLOUD_SERVICE_ACCOUNT_FILE, /* a JSON file from Google */
     CLOUD_KUBECONFIG,           /* with a token or a client certificate */
     CLOUD_IN_CLUSTER,           /* the service account of opsbrain's own pod */
 };
@@ -39,8 +39,8 @@ struct cloud_credential {
 };
 /* INVALID if the kind is unknown, if it needs a file and `file` is not a valid name, or if it has
  * no file and `file` is not "". A valid name consists of a-z, 0-9, '-', '_' and '.', does not begin
- * with '-' or '.', does not end in ".origins", and has a '.': names of deployments' secrets have no
- * '.', so no deployment can use the file as its secret. */
+ * with '-' or '.', does not end in ".origins", and has a '.'. The names of deployments' secrets
+ * have no '.', so no deployment can use the file as its secret. */
 CHECKED bool cloud_credential_check(const struct cloud_credential *credential, struct error *error);
 
 struct cloud_reply;
@@ -55,10 +55,10 @@ struct cloud_machine {
 struct cloud_config {
     const char *secrets_folder; /* "" if there is none */
     const struct cloud_endpoints *endpoints;
-    const char *proxy;          /* for every call but those to the metadata server; "" for none */
+    const char *proxy;          /* for all calls except those to the metadata server; "": none */
     const char *account_folder; /* has the pod's service account; NULL: Kubernetes' usual folder */
-    const struct cloud_machine *machine; /* borrowed; NULL: nothing is deployed on this machine */
-    bool (*stopping)(void *context);     /* asked at least 5 times a second; NULL: never */
+    const struct cloud_machine *machine; /* borrowed; NULL: no deployments on this machine */
+    bool (*stopping)(void *context); /* called at least 5 times a second; NULL: never stopping */
     void *context;
     int64_t (*now_ms)(void); /* NULL: clock_utc_ms */
 };
@@ -85,7 +85,7 @@ const char *cloud_server(const struct cloud *cloud);
 /* Returns true if a URL is on the credential's own API server, so that calling it needs this
  * credential. */
 bool cloud_is_own(const struct cloud *cloud, const char *url);
-/* Returns the certificate authorities of the credential's own API server and the client's
+/* Returns the certificate authorities of the credential's own API server and the client
  * certificate for it; NULL if there is no such server. Borrowed. */
 const struct outbound_tls *cloud_tls(const struct cloud *cloud);
 
@@ -100,7 +100,7 @@ enum cloud_verdict {
 struct cloud_reply {
     long status; /* 0: there was no complete answer */
     enum cloud_verdict verdict;
-    json_t *body;          /* of any status; NULL if it is not JSON */
+    json_t *body;          /* with any status; NULL if it is not JSON */
     char *text;            /* a 2xx body of a GET that accepts CLOUD_TEXT (logs); NULL otherwise */
     char kind[64];         /* the cloud's error code: "ALREADY_EXISTS", "AlreadyExists", ... */
     char message[480];     /* one sentence; "" after CLOUD_DONE */
@@ -111,14 +111,14 @@ void cloud_reply_finish(struct cloud_reply *reply);
 
 #define CLOUD_TEXT "text/plain, */*" /* Kubernetes refuses text/plain alone for its logs */
 
-/* Sends one request, and after a 401 once more if a different token can be fetched; it does not
- * pause in between. `url` begins with the base URL of a service in the table
- * ("https://run.googleapis.com/v2/..."), except "token" and "metadata". With a Kubernetes
- * credential, it is a path on the credential's own API server ("/apis/..."); without a credential,
- * a path on this machine. Any other URL is FORBIDDEN, and no token is fetched for it.
+/* Sends one request. After a 401, sends it once more, without a pause, if a different token can be
+ * fetched. `url` begins with the base URL of any service in the table except "token" and
+ * "metadata" ("https://run.googleapis.com/v2/..."). With a Kubernetes credential, it is a path on
+ * the credential's own API server ("/apis/..."); without a credential, a path on this machine. Any
+ * other URL is FORBIDDEN, and no token is fetched for it.
  * `content_type` NULL: application/json; for a GET it is the accepted type. `body` NULL: none.
  * Returns true for 2xx with JSON, or with text if CLOUD_TEXT was requested; otherwise `error` has
- * the sentence. In both cases *out is filled; free it with cloud_reply_finish. */
+ * the message. In both cases *out is filled; free it with cloud_reply_finish. */
 CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url,
                         const char *content_type, const json_t *body, struct cloud_reply *out,
                         struct error *error);
@@ -126,7 +126,7 @@ CHECKED bool cloud_call(struct cloud *cloud, const char *method, const char *url
 CHECKED bool cloud_read(struct cloud *cloud, const char *url, struct cloud_reply *out,
                         struct error *error);
 
-/* Returns Google's ID token for calling a server that the cloud runs; `audience` is the server's
+/* Returns a Google ID token for calling a server that the cloud runs; `audience` is the server's
  * origin, without a path. Cached until shortly before it expires. */
 CHECKED bool cloud_id_token(struct cloud *cloud, const char *audience, char out[SECRET_VALUE_SIZE],
                             struct error *error);

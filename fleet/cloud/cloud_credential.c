@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of credentials, and which names their files may have. */
+/* The kinds of credentials, and the names that their files can have. */
 #include <string.h>
 
 #include "fleet/cloud/cloud.h"
@@ -29,8 +29,8 @@ const char *cloud_kind_name(enum cloud_kind kind)
     return (size_t)kind < KINDS && kinds[kind].name != NULL ? kinds[kind].name : "";
 }
 
-/* Accepts no file that belongs to a deployment's secret: a secret's name has no '.'
- * (secret_name_check), and the only other file of a secret is its .origins file. */
+/* Refuses the two files that belong to a deployment's secret: the secret itself, whose name has no
+ * '.' (secret_name_check), and its .origins file. */
 static bool is_file_name(const char *name)
 {
     static const char origins[] = ".origins";
@@ -48,12 +48,12 @@ bool cloud_credential_check(const struct cloud_credential *credential, struct er
     if (name[0] == '\0')
         return error_set(error, ERROR_INVALID, "the credential has no kind");
     if (!kinds[credential->kind].has_file && credential->file[0] != '\0')
-        return error_set(error, ERROR_INVALID, "a credential of kind %s has no file", name);
+        return error_set(error, ERROR_INVALID, "a credential of kind %s takes no file", name);
     if (kinds[credential->kind].has_file && !is_file_name(credential->file))
         return error_set(error, ERROR_INVALID,
-                         "a credential of kind %s is a file of the secrets folder: give the name "
-                         "without a path, of a-z, 0-9, '-', '_' and at least one '.', like "
-                         "\"team.json\"",
+                         "a credential of kind %s is a file in the secrets folder: give its name "
+                         "without a path, such as \"team.json\" (a-z, 0-9, '-', '_' and at "
+                         "least one '.')",
                          name);
     return true;
 }

@@ -56,7 +56,7 @@ static CHECKED bool refuse_name(const char *entry, struct error *error)
     text_add_printable(&shown, entry, strlen(entry), SHOWN_BYTES);
     return error_set(
         error, ERROR_INVALID,
-        "\"%s\" is wrong: give the URL of a cloud's service as NAME=URL, where NAME is one of %s",
+        "\"%s\" is wrong: give the URL of a cloud service as NAME=URL, where NAME is one of %s",
         text_string(&shown), text_string(&names));
 }
 
@@ -146,6 +146,6 @@ bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char
     }
     text_add_printable(&shown, url, strcspn(url, "?"), SHOWN_BYTES);
     return error_set(error, ERROR_FORBIDDEN,
-                     "%s belongs to no known service: a cloud's credential is not sent there",
+                     "%s does not belong to a known cloud service: no credential is sent there",
                      text_string(&shown));
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services that a cloud's credential may be sent to. Private to fleet/cloud. */
+/* The services to which a cloud credential may be sent. Private to fleet/cloud. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
 
 #define CLOUD_URL_SIZE 2048
 
-/* Returns the base URL at which the service `name`, which the table must have, is called: the
- * table's own or its replacement. Borrowed. */
+/* Returns the base URL of the service `name`: its replacement or, if there is none, the one in the
+ * table. The table must have the service. Borrowed. */
 const char *cloud_endpoints_base(const struct cloud_endpoints *endpoints, const char *name);
 /* Returns true if the base URL of the service `name` was replaced. */
 bool cloud_endpoints_is_replaced(const struct cloud_endpoints *endpoints, const char *name);
 /* Writes `url` to `out`, with the service's base URL replaced if cloud_endpoints_create was given a
- * replacement. FORBIDDEN if `url` belongs to no service of the table to which an access token may
- * be sent. */
+ * replacement. FORBIDDEN if `url` does not belong to a service in the table to which an access
+ * token may be sent. */
 CHECKED bool cloud_endpoints_resolve(const struct cloud_endpoints *endpoints, const char *url,
                                      char out[CLOUD_URL_SIZE], struct error *error);
-/* INVALID unless the URL is visible ASCII without '#', '\' or dot segments. */
+/* INVALID unless the URL has only visible ASCII characters, and no '#', '\' or dot segment. */
 CHECKED bool cloud_url_check(const char *url, struct error *error);

@@ -36,7 +36,7 @@ static void add_json(const json_t *value, struct text *out)
 
 static CHECKED bool read_key(const char *pem, EVP_PKEY **out, struct error *error)
 {
-    char no_passphrase[] = ""; /* without it OpenSSL would ask at the terminal */
+    char no_passphrase[] = ""; /* without it, OpenSSL would ask for one on the terminal */
     BIO *bio = BIO_new_mem_buf(pem, -1);
     EVP_PKEY *key = bio != NULL ? PEM_read_bio_PrivateKey(bio, NULL, NULL, no_passphrase) : NULL;
 
@@ -47,8 +47,8 @@ static CHECKED bool read_key(const char *pem, EVP_PKEY **out, struct error *erro
     }
     EVP_PKEY_free(key);
     return error_set(error, ERROR_INVALID,
-                     "the service account's private_key is not an RSA key in PEM of at least %d "
-                     "bits without a passphrase",
+                     "the service account's private_key is not an RSA key of at least %d bits, in "
+                     "PEM and without a passphrase",
                      KEY_BITS_LEAST);
 }
 

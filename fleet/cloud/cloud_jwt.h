@@ -10,7 +10,7 @@
 
 /* Appends the bytes as base64url without padding. */
 void cloud_jwt_encode(const void *bytes, size_t length, struct text *out);
-/* Appends a token with these claims, signed as RS256 with an RSA key in PEM of at least 2,048 bits.
+/* Appends a token with these claims, signed with RS256. `pem` is an RSA key of at least 2,048 bits.
  * `key_id` "": none. No error repeats the key. */
 CHECKED bool cloud_jwt_sign(const char *pem, const char *key_id, const json_t *claims,
                             struct text *out, struct error *error);

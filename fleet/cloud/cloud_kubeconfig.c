@@ -14,8 +14,8 @@
 #define FLATTEN                                                                                    \
     "\"kubectl config view --raw --minify --flatten\" writes a kubeconfig that can be used"
 
-/* Finds the list's row with this name, {"name": ..., "cluster": {...}}, and returns its member
- * `what`. */
+/* Finds the row with this name in a list of rows like {"name": ..., "cluster": {...}}, and returns
+ * its member `what`. */
 static const json_t *find_row(const json_t *config, const char *list, const char *name,
                               const char *what)
 {
@@ -34,7 +34,7 @@ static const struct refusal {
     const char *member, *why;
 } cluster_refusals[] = {
     { "insecure-skip-tls-verify",
-      "it would not verify the server: give certificate-authority-data instead" },
+      "it does not verify the server: give certificate-authority-data instead" },
     { "certificate-authority",
       "it names a file (certificate-authority), and only the kubeconfig itself is read: " FLATTEN },
     { "proxy-url", "it names a proxy: set the target's \"proxy\" instead" },
@@ -42,18 +42,18 @@ static const struct refusal {
       "its tls-server-name is not supported: put that name into the server's URL" },
     { NULL },
 }, user_refusals[] = {
-    { "exec", "its user runs a command for a credential (exec), and no command is run: use a "
-              "service account's token or a client's certificate" },
-    { "auth-provider", "its user has an auth-provider: use a service account's token or a "
-                       "client's certificate" },
+    { "exec", "its user needs a command that prints a credential (exec), and no command is run: "
+              "use a service account's token or a client certificate" },
+    { "auth-provider", "its user has an auth-provider, which is not supported: use a service "
+                       "account's token or a client certificate" },
     { "tokenFile", "it names a file (tokenFile), and only the kubeconfig itself is read: " FLATTEN },
     { "client-certificate",
       "it names a file (client-certificate), and only the kubeconfig itself is read: " FLATTEN },
     { "client-key",
       "it names a file (client-key), and only the kubeconfig itself is read: " FLATTEN },
     { "username", "its user has a password, which Kubernetes no longer accepts: use a service "
-                  "account's token or a client's certificate" },
-    { "as", "its user impersonates another one (as), which is not supported" },
+                  "account's token or a client certificate" },
+    { "as", "its user impersonates another user (as), which is not supported" },
     { NULL },
 };
 
@@ -100,8 +100,9 @@ static CHECKED bool read_server(const char *url, struct cloud_kubeconfig *out, s
     if (!url_check(url, host, &port, &problem))
         return error_set(error, ERROR_INVALID, "its server: %s", problem.message);
     if (strncmp(url, "https:", 6) != 0 && !url_host_is_loopback(host))
-        return error_set(error, ERROR_INVALID,
-                         "its server is not https, and its credential would be sent in clear text");
+        return error_set(
+            error, ERROR_INVALID,
+            "its server's URL is not https: the credential would be sent in clear text");
     while (length > 0 && out->server[length - 1] == '/')
         out->server[--length] = '\0';
     return true;
@@ -132,7 +133,7 @@ static CHECKED bool read_user(const json_t *user, struct cloud_kubeconfig *out, 
                          sizeof out->token - 1);
     if (token[0] == '\0' && out->key[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "its user has neither a token nor a client's certificate");
+                         "its user has neither a token nor a client certificate");
     text_copy(out->token, sizeof out->token, token);
     return true;
 }

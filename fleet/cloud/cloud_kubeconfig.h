@@ -8,13 +8,13 @@
 struct cloud_kubeconfig {
     char server[1025]; /* base URL without '/' at its end */
     char namespace[64], user[128];
-    char token[SECRET_VALUE_SIZE];         /* "": the user has a client's certificate */
+    char token[SECRET_VALUE_SIZE];         /* "": the user has a client certificate */
     char *authorities, *certificate, *key; /* PEM; "" for none */
 };
 
 /* Reads YAML or JSON. INVALID if the kubeconfig needs something that is not supported, such as a
  * password, a file elsewhere on the machine, unverified TLS, or a command that prints a credential;
- * the message says what. No error repeats a secret. On true and on false, the caller frees *out
+ * the message says what. No error repeats a secret. Even after an error, the caller frees *out
  * with cloud_kubeconfig_finish. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
                                     struct error *error);

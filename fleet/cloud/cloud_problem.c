@@ -63,18 +63,19 @@ static int64_t read_duration(const char *text)
 
 /* ---- Google ---- */
 
-/* Advice for the well-known reasons. */
+/* Advice for well-known reasons. */
 static const struct advice {
     const char *reason, *sentence;
-    const char *member; /* of the detail's metadata; its value replaces %s. NULL: there is no %s */
+    const char *member; /* in the detail's metadata; its value replaces %s. NULL: no %s */
 } advices[] = {
     { "SERVICE_DISABLED", "enable the API: gcloud services enable %s", "service" },
     { "IAM_PERMISSION_DENIED", "the credential lacks the permission %s", "permission" },
     { "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
       "the machine's access scopes do not include cloud-platform", NULL },
     { "BILLING_DISABLED", "the project has no billing account", NULL },
-    { "CONSUMER_INVALID", "there is no such project, or the credential may not see it", NULL },
-    { "USER_PROJECT_DENIED", "the credential may not use the project's quota", NULL },
+    { "CONSUMER_INVALID", "there is no such project, or the credential is not allowed to see it",
+      NULL },
+    { "USER_PROJECT_DENIED", "the credential is not allowed to use the project's quota", NULL },
     { "RATE_LIMIT_EXCEEDED", "too many requests within a minute", NULL },
 };
 
@@ -98,8 +99,8 @@ static void add_advice(const json_t *detail, struct cloud_problem *out, struct t
     }
 }
 
-/* Reads [{"field": ..., "description": ...}] or [{"subject": ..., "description": ...}]. `subject`:
- * the member that names what the violation is about. */
+/* Reads [{"field": ..., "description": ...}] or [{"subject": ..., "description": ...}]. `subject`
+ * is the member that names what the violation is about. */
 static void add_violations(const json_t *list, const char *subject, struct text *text)
 {
     const json_t *violation;
@@ -110,7 +111,7 @@ static void add_violations(const json_t *list, const char *subject, struct text 
 
         if (i == CAUSES_MAX)
             return;
-        if (strstr(text_string(text), what) != NULL) /* the text has it already, or it is "" */
+        if (strstr(text_string(text), what) != NULL) /* already in the text, or "" */
             continue;
         text_add(text, "; ");
         add_foreign(text, json_get_text(violation, subject, ""), WORD_BYTES);
@@ -136,7 +137,8 @@ static void read_detail(const json_t *detail, struct cloud_problem *out, struct 
         out->retry_after_s = read_duration(json_get_text(detail, "retryDelay", ""));
 }
 
-/* Cloud Run's quotas: "... Quota violated: NAME requested: 60000 allowed: 20000" */
+/* Adds the name and, if known, the unit of the quota in a Cloud Run message: "... Quota violated:
+ * NAME requested: 60000 allowed: 20000". */
 static void add_quota(const char *message, struct text *text)
 {
     const char *name = strstr(message, "Quota violated: "), *end;
@@ -155,8 +157,9 @@ static void add_quota(const char *message, struct text *text)
         text_add(text, " (some regions count in thousandths of a GPU)");
 }
 
-/* {"code":, "message":, "status":, "details": [...], "errors": [{"reason":}]} of an answer or an
- * operation; Compute Engine's operations have {"errors": [{"code": "QUOTA_EXCEEDED", ...}]}. */
+/* Reads {"code":, "message":, "status":, "details": [...], "errors": [{"reason":}]} from an answer
+ * or an operation, or {"errors": [{"code": "QUOTA_EXCEEDED", ...}]} from a Compute Engine
+ * operation. */
 static void read_google(const json_t *error, struct cloud_problem *out, struct text *text)
 {
     const json_t *first = json_array_get(json_object_get(error, "errors"), 0), *detail;
@@ -175,7 +178,7 @@ static void read_google(const json_t *error, struct cloud_problem *out, struct t
     add_quota(message, text);
 }
 
-/* {"error": "invalid_grant", "error_description": ...} */
+/* Reads {"error": "invalid_grant", "error_description": ...} from the token endpoint. */
 static void read_token_error(const json_t *body, struct cloud_problem *out, struct text *text)
 {
     const char *code = json_get_text(body, "error", "");
@@ -233,7 +236,7 @@ void cloud_problem_read(long status, const json_t *body, struct cloud_problem *o
     else if (json_is_string(error))
         read_token_error(body, out, &text);
     else if (json_is_object(body) && json_object_get(body, "message") != NULL)
-        read_google(body, out, &text); /* an operation's error, without the operation */
+        read_google(body, out, &text); /* the error object of an operation */
     if (text.length == 0)
         text_addf(&text, "HTTP status %ld without a reason", status);
     text_copy(out->message, sizeof out->message, text_string(&text));
@@ -246,8 +249,8 @@ static bool is_wrong_request(long status, const json_t *body)
     return status == 500 && is_status(body) && json_get_text(body, "reason", "")[0] == '\0';
 }
 
-/* Compute Engine answers 403 for too many requests within a minute; other exceeded quotas stay
- * exceeded. */
+/* Compute Engine answers 403 if there are too many requests within a minute. For other exceeded
+ * quotas, waiting does not help. */
 static bool is_rate_limited(long status, const json_t *body)
 {
     const json_t *errors = json_object_get(json_object_get(body, "error"), "errors");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a cloud's error into one sentence and one verdict. It reads the error bodies of Google's
- * APIs and of their long-running operations, of Google's token endpoint, and Kubernetes' Status.
- * The bodies may be hostile: text from them is bounded and made printable. Without I/O. */
+/* Turns a cloud's error into a one-sentence message and a verdict. It reads errors from Google's
+ * APIs, their long-running operations and Google's token endpoint, and Status objects from
+ * Kubernetes. The bodies are untrusted: text from them is truncated and made printable. Does no
+ * I/O. */
 #pragma once
 
 #include <jansson.h>
@@ -14,11 +15,11 @@ struct cloud_problem {
     int64_t retry_after_s; /* -1: not given */
 };
 
-/* `status` is the HTTP status; an operation's error has a gRPC code in `body` instead. `body` NULL:
- * it was not JSON. */
+/* `status` is the HTTP status; an operation's error has a gRPC code in `body` instead. `body` is
+ * NULL if it was not JSON. */
 void cloud_problem_read(long status, const json_t *body, struct cloud_problem *out);
 /* Returns the HTTP status that corresponds to a gRPC code (429 for 8); 500 for an unknown one. */
 long cloud_problem_status_of_code(int64_t code);
 
-/* Judges whether the same request may be sent again. `is_read`: the request changes nothing. */
+/* Judges whether the same request can be sent again. `is_read`: the request changes nothing. */
 enum cloud_verdict cloud_problem_judge(long status, const json_t *body, bool is_read);

@@ -24,7 +24,7 @@
 #define TOKEN_MS 15000
 #define REREAD_MS 60000 /* between two reads of a pod's token, which Kubernetes rotates */
 
-/* ---- Token answers ---- */
+/* ---- Answers with tokens ---- */
 
 static CHECKED bool set_value(const char *value, size_t length, const char *from,
                               struct cloud_token *out, struct error *error)
@@ -105,13 +105,14 @@ static CHECKED bool ask_metadata(struct cloud *cloud, const char *path,
                          "this machine has no service account: attach one, or use a "
                          "service-account file");
     if (!done)
-        return error_set(error, problem.kind,
-                         "Google's metadata server gave no token (is this a Google machine?): %s",
-                         problem.message);
+        return error_set(
+            error, problem.kind,
+            "Google's metadata server gave no token (is this machine in Google Cloud?): %s",
+            problem.message);
     if (strcmp(response->kept_header, "Google") != 0)
         return error_set(error, ERROR_FORBIDDEN,
-                         "what answers at the metadata server's address is not Google's (no "
-                         "Metadata-Flavor: Google)");
+                         "the server at the metadata server's address is not Google's (its answer "
+                         "has no Metadata-Flavor: Google)");
     return true;
 }
 
@@ -144,8 +145,8 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
 
 /* ---- A service account's file ---- */
 
-/* Uses Google's own token endpoint (or its replacement), or a different one that the file names,
- * which must be https. */
+/* Sets the token endpoint: Google's own (or its replacement), or a different one that the file
+ * names. An endpoint from the file must be https. */
 static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struct error *error)
 {
     struct cloud_account *account = &cloud->account;
@@ -171,10 +172,9 @@ static CHECKED bool read_account(struct cloud *cloud, const json_t *file, struct
     const char *email = json_get_text(file, "client_email", "");
 
     if (strcmp(type, "service_account") != 0)
-        return error_set(
-            error, ERROR_INVALID,
-            "its type is not service_account: credentials of users and of workload identity "
-            "federation are not supported");
+        return error_set(error, ERROR_INVALID,
+                         "its type is not service_account: user credentials and workload identity "
+                         "federation are not supported");
     if (text_copy(account->email, sizeof account->email, email) != strlen(email)
         || strchr(email, '@') == NULL)
         return error_set(error, ERROR_INVALID, "its client_email is not an e-mail address");
@@ -204,13 +204,13 @@ static CHECKED bool read_file(struct cloud *cloud,
     return done;
 }
 
-/* Signs once, so that a wrong key is reported now rather than at the first call. */
+/* Signs once, so that an unusable key is reported now rather than at the first call. */
 static CHECKED bool parse_account(struct cloud *cloud, const char *bytes, size_t length,
                                   struct error *error)
 {
     json_auto_t *file = NULL;
     TEXT_AUTO trial = { 0 };
-    struct error ignored; /* it may repeat a part of the file */
+    struct error ignored; /* it could repeat part of the file */
 
     if (!json_parse(bytes, length, &file, &ignored))
         return error_set(error, ERROR_INVALID, "it is not valid JSON");

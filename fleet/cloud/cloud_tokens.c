@@ -5,9 +5,9 @@
 
 #include "base/core/text.h"
 
-#define EARLY_MS 300000 /* how long before its end a token is renewed */
+#define EARLY_MS 300000 /* how long before expiry a token is renewed */
 
-/* A token whose whole life is shorter than twice EARLY_MS is renewed after half of its life. */
+/* A token whose lifetime is shorter than twice EARLY_MS is renewed after half of its lifetime. */
 static bool is_fresh(const struct cloud_token *token, int64_t now_ms)
 {
     int64_t life_ms, early_ms;
@@ -72,7 +72,7 @@ bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rej
     bool done = true;
 
     if (strlen(audience) >= CLOUD_AUDIENCE_SIZE)
-        return error_set(error, ERROR_INVALID, "an audience has at most %d bytes",
+        return error_set(error, ERROR_INVALID, "the audience is longer than %d bytes",
                          CLOUD_AUDIENCE_SIZE - 1);
     pthread_mutex_lock(&cloud->lock);
     known = find(cloud, audience);

@@ -14,7 +14,7 @@
 
 struct cloud_token {
     char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */
-    char value[SECRET_VALUE_SIZE];      /* "": the server needs none */
+    char value[SECRET_VALUE_SIZE];      /* "": the server needs no token */
     int64_t fetched_ms, ends_ms;        /* UTC; ends_ms INT64_MAX: it never expires */
 };
 
@@ -33,7 +33,7 @@ struct cloud {
     void *context;
     int64_t (*now_ms)(void);
     struct cloud_account account;
-    /* of CLOUD_IN_CLUSTER: the same facts about the pod, without its token */
+    /* of CLOUD_KUBECONFIG; for CLOUD_IN_CLUSTER, the same facts about the pod, except its token */
     struct cloud_kubeconfig kubeconfig;
     struct outbound_tls tls; /* points into `kubeconfig` */
     pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
@@ -41,15 +41,15 @@ struct cloud {
     size_t token_count;
 };
 
-/* Returns the token for this audience ("": an access token), and fetches it if none is valid long
- * enough. `rejected`: a token that the server refused; if the token in memory is the same, a new
- * one is fetched. NULL: none. */
+/* Returns the token for this audience ("": an access token); fetches a new one if the token in
+ * memory is missing or expires soon. `rejected` (or NULL) is a token that the server refused: if it
+ * is the token in memory, a new one is fetched. */
 CHECKED bool cloud_tokens_get(struct cloud *cloud, const char *audience, const char *rejected,
                               char out[SECRET_VALUE_SIZE], struct error *error);
 
 /* How a kind of credential gets its tokens. */
 struct cloud_source {
-    /* Reads the credential's files when the cloud is created; NULL: it has none. */
+    /* Reads the credential's files when the cloud is created. NULL: there are none. */
     CHECKED bool (*read)(struct cloud *cloud, struct error *error);
     /* Fetches a token, and sets its `value` and `ends_ms`. */
     CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,

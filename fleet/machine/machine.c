@@ -86,8 +86,8 @@ static CHECKED bool show_image(const struct machine_call *call, struct error *er
                          "the query of /images must be name=NAME, with the name of an image");
     if (call->machine->rules.containers[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "no containers are run here: an admin names the socket of Podman or "
-                         "Docker with the setting this_machine_containers");
+                         "no containers are run here: an admin can allow them by naming the socket "
+                         "of Podman or Docker in the setting this_machine_containers");
     return machine_container_image(call->machine->rules.containers, name + 5, id, error)
            && machine_reply_take(call, 200, json_pack("{s:s}", "id", id));
 }
@@ -134,8 +134,8 @@ static void change_end(const struct machine_call *call, json_t *record)
         json_object_set(record, "end_destroys", destroys);
 }
 
-/* Writes the record, which the watchdog reads five times a second. If there is no watchdog any
- * more, starts a new one. */
+/* Writes the record, which the watchdog reads five times a second. If the watchdog is no
+ * longer running, starts a new one. */
 static CHECKED bool change(const struct machine_call *call, const char *wanted, json_t *record,
                            struct error *error)
 {
@@ -208,8 +208,8 @@ static bool is_carried_out(const struct machine_call *call, const char *wanted)
            && strcmp(json_get_text(server, "state", ""), "stopped") == 0;
 }
 
-/* Repeats the command until it is carried out, because a watchdog may end by itself before it reads
- * the command. Answers 202 if that takes longer than OBEY_MS. */
+/* Repeats the command until it is carried out, because a watchdog can end by itself before it reads
+ * the command. Answers 202 if the command is not carried out within OBEY_MS. */
 static CHECKED bool carry_out(const struct machine_call *call, const char *wanted,
                               struct error *error)
 {
@@ -236,8 +236,8 @@ static CHECKED bool stop(const struct machine_call *call, struct error *error)
     return carry_out(call, "stopped", error);
 }
 
-/* The query id=ID has the id that the server got at its creation, so that a later server of the
- * same name is not destroyed. */
+/* With the query id=ID, destroys the server only if it got this id at its creation, so that a later
+ * server with the same name is not destroyed. */
 static CHECKED bool destroy(const struct machine_call *call, struct error *error)
 {
     json_auto_t *record = NULL;
@@ -246,7 +246,7 @@ static CHECKED bool destroy(const struct machine_call *call, struct error *error
         return false;
     if (strncmp(call->query, "id=", 3) == 0
         && strcmp(call->query + 3, json_get_text(record, "id", "")) != 0)
-        return error_set(error, ERROR_CONFLICT, "%s is a different server by now", call->name);
+        return error_set(error, ERROR_CONFLICT, "%s is now a different server", call->name);
     return carry_out(call, "gone", error);
 }
 
@@ -315,7 +315,8 @@ static CHECKED bool answer(void *context, const char *method, const char *path, 
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
         if (match_route(&routes[i], method, path, length, &call))
             return run(&routes[i], &call, error);
-    error_set(error, ERROR_INVALID, "this machine has no %s %.*s", method, (int)length, path);
+    error_set(error, ERROR_INVALID, "this machine does not support %s %.*s", method, (int)length,
+              path);
     return machine_refuse(&call, error);
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine as a platform: this process itself answers the calls that a cloud would get
- * (fleet/cloud/cloud.h), and starts servers here. It runs only what an admin has allowed. Each
- * server has its own watchdog, a small process that keeps running when this process ends. */
+/* This machine as a platform, like a cloud: this process itself answers the calls that a cloud
+ * would get (fleet/cloud/cloud.h), and starts the servers. It runs only what an admin has allowed.
+ * Each server has its own watchdog, a small process that keeps running when this process ends. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
 
 struct machine_settings {
-    const char *folder;     /* of the records, with a folder for each server */
+    const char *folder;     /* folder of the records, which has a folder for each server */
     const char *work;       /* folder of the programs' working folders; "": a default */
-    const char *programs;   /* absolute paths that may be run, separated by commas; "": none */
+    const char *programs;   /* absolute paths of allowed programs, separated by commas; "": none */
     const char *models;     /* folder of models, which containers see read-only; "": none */
     const char *containers; /* socket of Podman or Docker; "": no containers are run */
     const char *ollama;     /* base URL of this machine's Ollama; "": it is not used */
-    const char *watchdog;   /* program that is a watchdog if its first argument is "watchdog" */
+    const char *watchdog; /* program that runs as a watchdog if its first argument is "watchdog" */
 };
 
 struct machine; /* thread-safe */
@@ -30,7 +30,7 @@ const struct cloud_machine *machine_as_cloud(const struct machine *machine);
  * machine to itself. */
 CHECKED bool machine_check_place(struct error *error);
 
-/* The main function of a watchdog. Its one argument, argv[1], is the absolute path of the record's
+/* The main function of a watchdog. Its only argument, argv[1], is the absolute path of the record's
  * folder. The watchdog reads from standard input what to watch, and answers on standard output.
  * Returns the exit status. */
 int machine_watch(int argc, char *const *argv);

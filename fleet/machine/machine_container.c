@@ -8,15 +8,15 @@
 #include "base/json/json.h"
 #include "fleet/machine/machine_watch.h"
 
-/* The base of each URL. The paths name no version of the API: Docker and Podman then use their
- * newest, and each Docker refuses versions that it calls too old. */
+/* The base of each URL. The paths name no API version, so that Docker and Podman use their newest:
+ * Docker refuses versions that it considers too old. */
 #define HOST "http://localhost"
 #define PULL_MS (6 * INT64_C(3600000))
 #define CALL_MS 30000 /* long enough for a stop, which Podman and Docker force after 10 s */
 #define PROCESSES_MAX 4096
 #define GIB (INT64_C(1) << 30)
 
-/* ---- The body of a container ---- */
+/* ---- The request that creates a container ---- */
 
 static json_t *variables_of(const json_t *record, const char *key)
 {
@@ -110,18 +110,18 @@ bool machine_container_image(const char *socket, const char *name, char out[128]
         return false;
     text_copy(out, 128, json_get_text(reply.body, "Id", ""));
     return strlen(out) >= 64
-           || error_set(error, ERROR_UPSTREAM, "the image %s has no id at %s", name, socket);
+           || error_set(error, ERROR_UPSTREAM, "%s gave no id for the image %s", socket, name);
 }
 
-/* Reads {"status": "Downloading", ...} or {"error": ...}. */
+/* Shows the progress of a pull: {"status": "Downloading", ...} or {"error": ...}. */
 static void show_pull(void *context, const json_t *line)
 {
     machine_watch_show(context, NULL, "image",
                        json_get_text(line, "error", json_get_text(line, "status", "")));
 }
 
-/* Pulls the image if this machine does not have it: by its digest, so that it is the image that the
- * plan shows. */
+/* Pulls the image if this machine does not have it. Pulls it by its digest, so that it is the image
+ * that the plan shows. */
 static CHECKED bool pull(struct machine_watch *watch, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -142,7 +142,7 @@ static CHECKED bool pull(struct machine_watch *watch, struct error *error)
            && machine_container_image(socket_of(watch), image, id, error);
 }
 
-/* Returns true if the container has all labels of this server's record, and the record has any. */
+/* Returns true if this server's record has labels and the container has all of them. */
 static bool is_ours(const json_t *container, const json_t *record)
 {
     const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
@@ -166,10 +166,10 @@ static CHECKED bool create(struct machine_watch *watch, struct error *error)
 
     if (call(watch, "GET", "/json", &found, &why))
         return is_ours(found.body, watch->record)
-               || error_set(
-                   error, ERROR_CONFLICT,
-                   "there is a container %s that opsbrain did not make: it was not touched",
-                   name_of(watch));
+               || error_set(error, ERROR_CONFLICT,
+                            "there is already a container %s, which opsbrain did not make: it was "
+                            "left alone",
+                            name_of(watch));
     if (found.status != 404) {
         *error = why;
         return false;
@@ -221,7 +221,8 @@ static CHECKED bool find_ours(struct machine_watch *watch, struct machine_http_r
         if (call(watch, "GET", "/json", out, error)) {
             *found = is_ours(out->body, watch->record);
             return json_object_get(out->body, "Config") != NULL
-                   || error_set(error, ERROR_UPSTREAM, "%s returned no container",
+                   || error_set(error, ERROR_UPSTREAM,
+                                "the answer from %s does not describe a container",
                                 socket_of(watch));
         }
         if (out->status != 404)
@@ -240,8 +241,8 @@ static bool is_gone(const json_t *container)
     return container == NULL;
 }
 
-/* Changes the container unless it is absent, is not ours, or is already as wanted. After a
- * change, reads it again to see that it has changed: the answer alone is no proof. */
+/* Changes the container unless it is absent, is not ours, or is already as wanted. Then reads
+ * it again to check that it has changed, because the answer alone does not prove that. */
 static CHECKED bool change(struct machine_watch *watch, const char *method, const char *suffix,
                            bool (*is_done)(const json_t *container), struct error *error)
 {
@@ -258,7 +259,7 @@ static CHECKED bool change(struct machine_watch *watch, const char *method, cons
             && reply.status != 404)
             return false;
     }
-    return error_set(error, ERROR_UPSTREAM, "the container %s did not change after %s",
+    return error_set(error, ERROR_UPSTREAM, "the container %s did not change after a %s request",
                      name_of(watch), method);
 }
 

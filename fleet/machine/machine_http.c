@@ -13,7 +13,7 @@
 #define LINE_BYTES 65536
 #define MESSAGE_BYTES 200
 
-/* An answer that is JSON line by line: {"status": "pulling"}\n{"status": "success"}\n */
+/* An answer with one JSON value on each line: {"status": "pulling"}\n{"status": "success"}\n */
 struct lines {
     const struct machine_http *http;
     struct text line;
@@ -49,8 +49,8 @@ static bool is_stopped(void *context)
     return http->stopped != NULL && http->stopped(http->context);
 }
 
-/* Reads {"message": ...} or {"error": {"message": ...}} of Docker, Podman and llama.cpp, and
- * {"error": ...} of Ollama. */
+/* Reads {"message": ...} or {"error": {"message": ...}} from Docker, Podman and llama.cpp, and
+ * {"error": ...} from Ollama. */
 static CHECKED bool explain(const char *path, const struct machine_http_reply *reply,
                             struct error *error)
 {

@@ -76,8 +76,8 @@ static bool has_model(struct machine_watch *watch, const char *base)
     return machine_http_call(&http, "POST", "/api/show", body, &reply, &ignored);
 }
 
-/* Returns for how many seconds the model is to stay loaded: until the server's end, so that Ollama
- * unloads it then even without the watchdog; UNTIL_UNLOADED if the server has no end. */
+/* Returns how many seconds the model should stay loaded: until the server's time is up, so that
+ * Ollama then unloads it even without the watchdog. UNTIL_UNLOADED if the server has no end. */
 static int64_t stay_s(const struct machine_watch *watch)
 {
     int64_t left_ms = watch->ends_ms - clock_utc_ms();
@@ -87,8 +87,8 @@ static int64_t stay_s(const struct machine_watch *watch)
     return left_ms > 0 ? left_ms / 1000 + 1 : 0;
 }
 
-/* Sends a request without a prompt, which loads the model for `keep_alive_s` seconds from now or,
- * with UNTIL_UNLOADED, without an end; with 0, it unloads the model. */
+/* Sends a request without a prompt, which loads the model and keeps it loaded for `keep_alive_s`
+ * seconds, or until it is unloaded (UNTIL_UNLOADED). With 0, the request unloads the model. */
 static CHECKED bool load(struct machine_watch *watch, const char *base, int64_t keep_alive_s,
                          struct machine_http_reply *reply, struct error *error)
 {
@@ -118,7 +118,7 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
     return machine_ollama_load(watch, base_of(watch), error);
 }
 
-/* Sets `keep_alive` again, because each request of a client changes it. */
+/* Sets `keep_alive` again, because each request from a client changes it. */
 static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
@@ -128,7 +128,7 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
     return load(watch, base_of(watch), stay_s(watch), &reply, error);
 }
 
-/* Sends a GET that is not cancelled when the server should no longer run. */
+/* Sends a GET that is not cancelled, even if the server should no longer run. */
 static bool get(struct machine_watch *watch, const char *path, struct machine_http_reply *reply)
 {
     struct machine_http http = machine_watch_http(watch, "", base_of(watch));
@@ -167,9 +167,9 @@ static bool is_loaded(struct machine_watch *watch)
     return false;
 }
 
-/* Ollama answers the request to unload before the model is unloaded, and keeps the model loaded
- * while it answers a client. If Ollama does not run, or has no such model (404), the model is not
- * loaded. */
+/* Ollama answers the unload request before it has unloaded the model, and keeps the model loaded
+ * until it has answered all requests in progress. If Ollama is not running or has no such model
+ * (404), the model is not loaded. */
 static CHECKED bool end(struct machine_watch *watch, struct error *error)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };
@@ -180,7 +180,7 @@ static CHECKED bool end(struct machine_watch *watch, struct error *error)
            || error_set(error, ERROR_BUSY, "Ollama still has %s loaded", model_of(watch));
 }
 
-/* Leaves the model on the disk, because it may have been there before. */
+/* Leaves the model on disk, because it may have been there before. */
 static CHECKED bool remove_it(struct machine_watch *watch, struct error *error)
 {
     (void)watch, (void)error;

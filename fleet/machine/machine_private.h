@@ -14,7 +14,7 @@ struct machine {
     struct cloud_machine cloud;
 };
 
-/* One call; `name` is the server that the path names, "" if it names none. */
+/* One call. `name` is the name of the server in the path; "" if the path has none. */
 struct machine_call {
     struct machine *machine;
     char name[64], folder[PATH_MAX];
@@ -23,7 +23,7 @@ struct machine_call {
     struct cloud_reply *out;
 };
 
-/* Fills the reply, and takes over the reference `body`. Returns true. */
+/* Fills the reply, and takes over the reference to `body`. Returns true. */
 bool machine_reply_take(const struct machine_call *call, long status, json_t *body);
 /* Fills the reply for a refusal, with the HTTP status of the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
@@ -46,7 +46,7 @@ CHECKED bool machine_server_fill(const struct machine *machine, const char *name
  * setting this_machine_ollama, and are not yet in `servers`. Each is named ENGINE-PORT, or
  * server-PORT if its engine is not recognized. */
 void machine_search(const struct machine *machine, json_t *servers);
-/* Finds by its name a server that machine_search lists. NOT_FOUND if no such server listens. New
+/* Finds a server by the name that machine_search gives it. NOT_FOUND if no such server listens. New
  * reference. */
 CHECKED bool machine_search_find(const struct machine *machine, const char *name, json_t **out,
                                  struct error *error);

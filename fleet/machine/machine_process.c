@@ -34,7 +34,7 @@ bool machine_process_find(pid_t pid, struct machine_process *out)
     return true;
 }
 
-/* Returns true also for a zombie, which keeps its number until it is reaped. */
+/* Also returns true for a zombie, which keeps its number until it is reaped. */
 static bool is_there(const struct machine_process *process, struct process_stat *stat)
 {
     char boot[PROCESS_STAT_BOOT_SIZE];
@@ -109,8 +109,8 @@ static bool has_home(const struct process_stat *stat, pid_t pid, const struct re
     return false;
 }
 
-/* Kills the process if it passes the test, and returns whether it does. The signal is sent by a
- * pidfd, so that it never hits a different process that gets the number meanwhile. */
+/* Kills the process if it passes the test, and returns whether it does. The signal is sent
+ * through a pidfd, so that it cannot reach a different process that now has the same number. */
 static bool kill_one(pid_t pid, const struct remains *remains, process_test *test)
 {
     int descriptor = pid > 1 ? pidfd_open(pid, 0) : -1;
@@ -150,8 +150,8 @@ static void end_each(const struct remains *remains, process_test *test)
     }
 }
 
-/* Reaps the leader only after its group was killed, because no other process can get its number,
- * which is also the group's, before it is reaped. */
+/* Reaps the group's leader only after killing the group: until the leader is reaped, no other
+ * process can get its number, which is also the group's. */
 void machine_process_end(const struct machine_process *process, int grace_ms)
 {
     struct process_stat stat;
@@ -178,7 +178,7 @@ void machine_process_end_remains(const struct machine_process *process, const ch
         end_each(&remains, has_home);
 }
 
-/* ---- In a file ---- */
+/* ---- As JSON ---- */
 
 json_t *machine_process_write(const struct machine_process *process)
 {

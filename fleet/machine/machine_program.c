@@ -108,8 +108,8 @@ static bool set_account(uid_t account)
            && setresuid(account, account, account) == 0;
 }
 
-/* The program can gain no privileges, leaves no core dump with its key, and ends with
- * its watchdog. */
+/* Keeps the program from gaining privileges and from leaving a core dump, which could contain its
+ * key, and has it killed when its watchdog ends. */
 static bool set_limits(pid_t parent)
 {
     const struct rlimit none = { 0, 0 };
@@ -189,7 +189,7 @@ bool machine_program_start(const struct machine_program *program, pid_t *pid, st
 
 /* ---- The port ---- */
 
-/* Reads a line of /proc/net/tcp, " 0: 0100007F:1F90 00000000:0000 0A ...", which has the address in
+/* Reads a line of /proc/net/tcp like " 0: 0100007F:1F90 00000000:0000 0A ...". Its address is in
  * the machine's byte order. */
 static bool is_exposed_line(const char *line, int64_t port)
 {

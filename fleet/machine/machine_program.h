@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program as a child of its watchdog: started without a shell, and with none of opsbrain's
- * descriptors or variables. Private to fleet/machine. */
+/* Starts a program as a child of its watchdog, without a shell, and with none of opsbrain's file
+ * descriptors or environment variables. Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
@@ -20,8 +20,8 @@ struct machine_program {
 };
 
 /* Starts the program in a session and a process group of its own; it is killed when its parent
- * ends. Returns false with the reason, also if it could not be executed. The calling process must
- * have a single thread. */
+ * ends. Returns false, with the reason in *error, if it cannot be started or executed. The calling
+ * process must have a single thread. */
 CHECKED bool machine_program_start(const struct machine_program *program, pid_t *pid,
                                    struct error *error);
 /* Returns true if something listens on this port at an address other than loopback. */

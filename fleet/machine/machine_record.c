@@ -25,8 +25,8 @@ bool machine_record_check_name(const char *name, struct error *error)
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "a server's name on this machine has 1 to %d of a-z, 0-9 and '-', and does not "
-        "begin or end with '-'",
+        "a server's name on this machine has 1 to %d characters from a-z, 0-9 and '-', and does "
+        "not begin or end with '-'",
         NAME_BYTES);
 }
 
@@ -94,8 +94,8 @@ bool machine_record_write(const char *folder, const char *file, const json_t *va
 
 /* ---- The lock ---- */
 
-/* For an open file description lock, which is not released when another descriptor of the file is
- * closed. */
+/* Describes an open file description lock on the whole file. Such a lock is not released when
+ * another descriptor of the file is closed. */
 static struct flock whole_file(void)
 {
     return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -112,7 +112,7 @@ bool machine_record_lock(const char *folder, int *lock, struct error *error)
         return fail(path, error);
     if (fcntl(file, F_OFD_SETLK, &whole) != 0) {
         close(file);
-        return error_set(error, ERROR_CONFLICT, "another watchdog holds the lock of %s", folder);
+        return error_set(error, ERROR_CONFLICT, "another watchdog holds the lock on %s", folder);
     }
     *lock = file;
     return true;

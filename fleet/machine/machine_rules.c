@@ -16,7 +16,7 @@
 #include "fleet/machine/machine_http.h"
 
 #define SHOWN_BYTES 120
-#define DIGEST_LENGTH 71 /* "sha256:" and 64 digits */
+#define DIGEST_LENGTH 71 /* "sha256:" and 64 hexadecimal digits */
 #define POD_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 bool machine_check_place(struct error *error)
@@ -26,7 +26,7 @@ bool machine_check_place(struct error *error)
     } places[] = {
         { "K_SERVICE", "on Cloud Run" },
         { "CLOUD_RUN_JOB", "on Cloud Run" },
-        { "KUBERNETES_SERVICE_HOST", "in a pod of Kubernetes" },
+        { "KUBERNETES_SERVICE_HOST", "in a Kubernetes pod" },
     };
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -36,8 +36,8 @@ bool machine_check_place(struct error *error)
                              places[i].place, places[i].variable);
     return access(POD_ACCOUNT, F_OK) != 0
            || error_set(error, ERROR_FORBIDDEN,
-                        "the setting this_machine cannot be used in a pod of Kubernetes (there is "
-                        "%s): turn it off",
+                        "the setting this_machine cannot be used in a Kubernetes pod (%s exists): "
+                        "turn it off",
                         POD_ACCOUNT);
 }
 
@@ -46,11 +46,11 @@ bool machine_check_place(struct error *error)
 static CHECKED bool check_path(const char *setting, const char *path, struct error *error)
 {
     return path[0] == '\0' || path[0] == '/'
-           || error_set(error, ERROR_INVALID, "%s has \"%.*s\": write an absolute path", setting,
-                        SHOWN_BYTES, path);
+           || error_set(error, ERROR_INVALID, "%s contains \"%.*s\": write an absolute path",
+                        setting, SHOWN_BYTES, path);
 }
 
-/* Calls `each` for the listed programs until it returns false. Returns true if it never did. */
+/* Calls `each` for each listed program, until a call returns false. Returns true if none did. */
 static bool each_program(const struct machine_rules *rules,
                          bool (*each)(const char *path, void *context), void *context)
 {
@@ -85,8 +85,9 @@ static CHECKED bool check_ollama(const char *url, struct error *error)
         return error_set(error, ERROR_INVALID, "this_machine_ollama: %s", why.message);
     return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0
            || strcmp(host, "::1") == 0
-           || error_set(error, ERROR_INVALID,
-                        "this_machine_ollama is on %s: it must be on 127.0.0.1", host);
+           || error_set(
+               error, ERROR_INVALID,
+               "this_machine_ollama has the host %s: it must be 127.0.0.1, localhost or ::1", host);
 }
 
 bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
@@ -117,7 +118,8 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* FORBIDDEN if everybody may write to the file or to a folder above it that is not sticky. */
+/* FORBIDDEN if everybody can write to the file or to a folder above it, unless its sticky bit is
+ * set. */
 static CHECKED bool check_writers(const char *path, struct error *error)
 {
     char part[PATH_MAX];
@@ -147,9 +149,11 @@ static CHECKED bool check_file(const char *program, struct error *error)
         return error_set(error, ERROR_NOT_FOUND, "the program %s cannot be found: %s", program,
                          strerror(errno));
     if (strcmp(real, program) != 0)
-        return error_set(error, ERROR_FORBIDDEN,
-                         "%s is reached by a symbolic link: list and name the program itself, %s",
-                         program, real);
+        return error_set(
+            error, ERROR_FORBIDDEN,
+            "%s is reached through a symbolic link: use the program's real path, %s, in "
+            "the setting this_machine_programs and in the recipe",
+            program, real);
     if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
         return error_set(error, ERROR_FORBIDDEN, "%s is not an executable program", program);
     return check_writers(program, error);
@@ -186,18 +190,19 @@ static CHECKED bool check_models(const struct machine_rules *rules, const char *
         return true;
     if (rules->models[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "the recipe's models are in %s: an admin allows a folder of models with "
-                         "the setting this_machine_models",
+                         "the recipe's models are in %s: an admin must first allow a folder of "
+                         "models with the setting this_machine_models",
                          folder);
     if (realpath(rules->models, models) == NULL)
-        return error_set(error, ERROR_NOT_FOUND, "%s, the setting this_machine_models: %s",
+        return error_set(error, ERROR_NOT_FOUND, "%s (from the setting this_machine_models): %s",
                          rules->models, strerror(errno));
     if (realpath(folder, real) == NULL)
-        return error_set(error, ERROR_NOT_FOUND, "the folder of models %s: %s", folder,
-                         strerror(errno));
+        return error_set(error, ERROR_NOT_FOUND, "the folder of models %s cannot be found: %s",
+                         folder, strerror(errno));
     length = strlen(models);
     return (strncmp(real, models, length) == 0 && (real[length] == '/' || real[length] == '\0'))
-           || error_set(error, ERROR_FORBIDDEN, "%s is not in %s, the setting this_machine_models",
+           || error_set(error, ERROR_FORBIDDEN,
+                        "%s is not in %s, the folder that the setting this_machine_models names",
                         folder, rules->models);
 }
 
@@ -215,10 +220,11 @@ static CHECKED bool check_port(int64_t port, struct error *error)
     if (made >= 0)
         close(made);
     return is_free
-           || error_set(error, ERROR_CONFLICT,
-                        "port %lld of this machine is in use or not permitted: stop what listens "
-                        "there, or use a recipe with another port",
-                        (long long)port);
+           || error_set(
+               error, ERROR_CONFLICT,
+               "port %lld on this machine is in use or not permitted: stop the process that "
+               "listens there, or use a recipe with another port",
+               (long long)port);
 }
 
 /* Accepts NAME@sha256:..., or an image's own id, sha256:... */
@@ -234,7 +240,7 @@ static CHECKED bool check_image(const char *image, struct error *error)
             && image[strspn(image, plain)] == '\0' && strstr(image, "..") == NULL)
            || error_set(error, ERROR_INVALID,
                         "the image \"%.*s\" is not named by its digest: write NAME@sha256:... with "
-                        "64 digits",
+                        "64 hexadecimal digits",
                         SHOWN_BYTES, image);
 }
 
@@ -248,11 +254,12 @@ static CHECKED bool check_containers(const struct machine_rules *rules, struct e
 
     if (rules->containers[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "no containers are run here: an admin names the socket of Podman or "
-                         "Docker with the setting this_machine_containers");
+                         "no containers are run here: an admin can allow them by naming the socket "
+                         "of Podman or Docker in the setting this_machine_containers");
     return machine_http_call(&http, "GET", "/_ping", NULL, &reply, &why)
-           || error_set(error, ERROR_UPSTREAM, "%s, the setting this_machine_containers: %.200s",
-                        rules->containers, why.message);
+           || error_set(error, ERROR_UPSTREAM,
+                        "%s (from the setting this_machine_containers): %.200s", rules->containers,
+                        why.message);
 }
 
 static CHECKED bool check_service(const struct machine_rules *rules, struct error *error)
@@ -263,10 +270,10 @@ static CHECKED bool check_service(const struct machine_rules *rules, struct erro
 
     if (rules->ollama[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "this machine's Ollama is not used: an admin names its address with the "
-                         "setting this_machine_ollama");
+                         "this machine's Ollama is not used: an admin can allow it by giving its "
+                         "address in the setting this_machine_ollama");
     return machine_http_call(&http, "GET", "/api/version", NULL, &reply, &why)
-           || error_set(error, ERROR_UPSTREAM, "%s, the setting this_machine_ollama: %.200s",
+           || error_set(error, ERROR_UPSTREAM, "%s (from the setting this_machine_ollama): %.200s",
                         rules->ollama, why.message);
 }
 
@@ -321,10 +328,11 @@ static void add_account(json_t *findings)
 {
     char fix[200];
 
-    snprintf(fix, sizeof fix,
-             "programs run under opsbrain's own account %lld and can read its data and secrets: "
-             "run opsbrain as root, or servers as containers",
-             (long long)geteuid());
+    snprintf(
+        fix, sizeof fix,
+        "programs run under opsbrain's own account (uid %lld) and can read its data and secrets: "
+        "run opsbrain as root, or run servers as containers",
+        (long long)geteuid());
     add_finding(findings, "programs run under accounts of their own", geteuid() == 0, fix);
 }
 
@@ -334,7 +342,7 @@ static void add_memory(json_t *findings)
     double gib = (double)sysconf(_SC_PAGESIZE) / (1 << 30);
     char need[160];
 
-    snprintf(need, sizeof need, "memory: %.1f GiB, %.1f of them unused; %s", (double)pages * gib,
+    snprintf(need, sizeof need, "memory: %.1f GiB, %.1f GiB of it unused; %s", (double)pages * gib,
              (double)free_pages * gib,
              access("/dev/nvidiactl", F_OK) == 0 ? "an NVIDIA GPU"
              : access("/dev/kfd", F_OK) == 0     ? "an AMD GPU"
@@ -353,7 +361,7 @@ void machine_rules_findings(const struct machine_rules *rules, json_t *findings)
     each_program(rules, add_program, &programs);
     add_account(findings);
     add_finding(findings, "run containers", check_containers(rules, &error), error.message);
-    add_finding(findings, "ask this machine's Ollama", check_service(rules, &error), error.message);
+    add_finding(findings, "use this machine's Ollama", check_service(rules, &error), error.message);
     add_finding(findings, "read models", rules->models[0] != '\0',
                 "name their folder in the setting this_machine_models");
     add_memory(findings);

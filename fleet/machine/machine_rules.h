@@ -16,19 +16,20 @@ struct machine_rules {
 };
 
 /* Copies the settings. INVALID if a path that an admin has set is not absolute, or if the address
- * of Ollama is not a URL on loopback; the message names the setting. */
+ * of Ollama is not a loopback URL; the message names the setting. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Checks that this server may be started now. Its folder of models, if it has one, must be in the
- * one that the setting this_machine_models names. A program must be listed in the setting
- * this_machine_programs and not writable by everybody; a container's image must be named by its
- * digest, and Podman or Docker must answer; the port of either must be free. For a service, this
- * machine's Ollama must answer. Where a setting must change, the error names the setting. */
+/* Checks that this server may be started now. If its record names a folder of models, that folder
+ * must be in the one that the setting this_machine_models names. A program must be listed in the
+ * setting this_machine_programs, and must not be writable by everybody. A container's image must be
+ * named by its digest, and Podman or Docker must answer. The port of a program or container must be
+ * free. For a service, this machine's Ollama must answer. If a setting must change, the error names
+ * it. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 /* Checks only the program. */
 CHECKED bool machine_rules_check_program(const struct machine_rules *rules, const char *program,
                                          struct error *error);
-/* Appends a finding {"need", "ok"} for each thing that servers here may need; with a "fix" if "ok"
- * is false. */
+/* Appends a finding {"need", "ok"} for each thing that servers here might need, with a "fix" if
+ * "ok" is false. */
 void machine_rules_findings(const struct machine_rules *rules, json_t *findings);

@@ -15,7 +15,7 @@
 static const struct engine {
     const char *name;
     int64_t port;
-    const char *owner; /* the owner of its models, as GET /v1/models names it */
+    const char *owner; /* "owned_by" of its models in the reply to GET /v1/models */
 } engines[] = {
     { "ollama", 11434, "library" },
     { "vllm", 8000, "vllm" },
@@ -61,7 +61,7 @@ static json_t *describe(int64_t port, const json_t *models, bool needs_key)
 
     text_addf(&name, "%s-%d", engine_of(models, port), (int)port);
     if (needs_key)
-        text_add(&message, "it asks for a key");
+        text_add(&message, "it requires a key");
     else
         write_models(models, &message);
     return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", text_string(&name), "state", "ready",
@@ -82,7 +82,7 @@ static json_t *ask(int64_t port)
     bool done = machine_http_call(&http, "GET", "/v1/models", NULL, &reply, &ignored);
 
     models = json_object_get(reply.body, "data");
-    if (done && (json_is_array(models) || json_is_null(models))) /* null: Ollama without a model */
+    if (done && (json_is_array(models) || json_is_null(models))) /* null: Ollama has no models */
         return describe(port, models, false);
     return reply.status == 401 && json_object_get(reply.body, "error") != NULL
                ? describe(port, NULL, true)
@@ -109,7 +109,7 @@ static void search_port(int64_t port, json_t *servers)
         json_array_append_new(servers, found);
 }
 
-/* Returns the port at the end of the setting's URL; 0 if there is none. */
+/* Returns the port of the URL in the setting this_machine_ollama; 0 if the URL names none. */
 static int64_t port_of_ollama(const struct machine *machine)
 {
     const char *port = strrchr(machine->rules.ollama, ':');

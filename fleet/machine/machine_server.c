@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that opsbrain started on this machine: their records, and their form in answers. */
+/* Servers that opsbrain started on this machine: their records, and how replies show them. */
 #include <dirent.h>
 #include <errno.h>
 #include <pwd.h>
@@ -15,7 +15,7 @@
 #include "fleet/machine/machine_http.h"
 #include "fleet/machine/machine_private.h"
 
-/* The range of accounts for programs, the same as systemd's for dynamic users. */
+/* The range of user ids for programs: the one that systemd uses for dynamic users. */
 #define ACCOUNT_FIRST 61184
 #define ACCOUNT_LAST 65519
 #define WORK_OF_ROOT "/var/lib/opsbrain-engines"
@@ -49,8 +49,8 @@ static const char *state_of(const json_t *record, const json_t *status, bool is_
         return state;
     *message =
         json_object_get(record, "program") != NULL
-            ? "its watchdog was ended, and the server with it: start or destroy the server"
-            : "its watchdog was ended, and the server may still be running: start or destroy it";
+            ? "its watchdog was ended, and the server ended with it: start or destroy the server"
+            : "its watchdog was ended, and the server might still be running: start or destroy it";
     return "failed";
 }
 
@@ -154,18 +154,20 @@ static CHECKED bool check_members(const json_t *request, struct error *error)
         if (json_object_get(request, lists[i]) != NULL
             && (!json_is_array(json_object_get(request, lists[i]))
                 || !are_texts(json_object_get(request, lists[i]))))
-            return error_set(error, ERROR_INVALID, "\"%s\" must be a list of texts", lists[i]);
+            return error_set(error, ERROR_INVALID, "\"%s\" must be a list of strings", lists[i]);
     for (size_t i = 0; i < 3; i++)
         if (json_object_get(request, objects[i]) != NULL
             && (!json_is_object(json_object_get(request, objects[i]))
                 || !are_texts(json_object_get(request, objects[i]))))
-            return error_set(error, ERROR_INVALID, "\"%s\" must be an object of texts", objects[i]);
+            return error_set(error, ERROR_INVALID,
+                             "\"%s\" must be an object whose values are strings", objects[i]);
     kinds = json_is_string(json_object_get(request, "program"))
             + json_is_string(json_object_get(request, "image"))
             + json_is_string(json_object_get(request, "service"));
     if (kinds != 1)
-        return error_set(error, ERROR_INVALID,
-                         "a server has exactly one of \"program\", \"image\" and \"service\"");
+        return error_set(
+            error, ERROR_INVALID,
+            "a server must have exactly one of \"program\", \"image\" and \"service\"");
     return strcmp(json_get_text(request, "service", "ollama"), "ollama") == 0
            || error_set(error, ERROR_INVALID,
                         "\"service\" is \"%.40s\": this machine has only \"ollama\"",
@@ -177,7 +179,7 @@ struct account_search {
     bool in_use;
 };
 
-/* Notes whether the record has the account that is searched for. */
+/* Sets `in_use` if the record has the account. */
 static void compare_account(const char *folder, const json_t *record, void *context)
 {
     struct account_search *search = context;
@@ -211,7 +213,7 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
         "all accounts for programs on this machine are in use: destroy a server first");
 }
 
-/* Chooses a program's working folder: in the folder that the setting this_machine_work names.
+/* Chooses a program's working folder. It is in the folder that the setting this_machine_work names.
  * Without that setting, it is in the folder with the server's record or, if opsbrain is root, in
  * WORK_OF_ROOT, because the program's account cannot enter the folder with the record. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],

@@ -14,7 +14,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* A watchdog inherits two pipes and standard error from this process, and no other descriptor. */
+/* From this process, a watchdog inherits two pipes and standard error, but no other descriptors. */
 static CHECKED bool set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes,
                            int input, int output)
 {
@@ -39,7 +39,7 @@ static CHECKED bool spawn(const char *program, const char *folder, int input, in
     const char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    int problem = ENOMEM; /* the only problem that setting up can have */
+    int problem = ENOMEM; /* the only reason for which set_up can fail */
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
@@ -67,7 +67,7 @@ static void write_all(int file, const char *bytes)
     }
 }
 
-/* Reads "ok", or an error's kind and its sentence. */
+/* Reads "ok", or an error's kind and message. */
 static CHECKED bool read_answer(int file, struct error *error)
 {
     char line[512];
@@ -102,7 +102,7 @@ static CHECKED bool talk(const char *program, const char *folder, const char *by
     close(output[1]);
     write_all(input[1], bytes);
     close(input[1]);
-    waitpid(child, NULL, 0); /* the child ends at once; its own child is the watchdog and answers */
+    waitpid(child, NULL, 0); /* the child exits at once; its own child, the watchdog, answers */
     return read_answer(output[0], error);
 }
 

@@ -9,10 +9,10 @@
 #include "base/json/json.h"
 
 #define TICK_MS 200
-/* The least time between two writes if only the message or the log line changes. */
+/* The minimum time between two writes if only the message or the log line changes. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
-#define AGAIN_TICKS 5 /* ticks between two tries to end or remove the server */
+#define AGAIN_TICKS 5 /* ticks between two attempts to end or remove the server */
 #define CHECK_NS INT64_C(1000000000)
 
 /* ---- The wanted state ---- */
@@ -29,8 +29,8 @@ static bool is_at_its_end(const struct machine_watch *watch)
     return watch->ends_ms != 0 && clock_utc_ms() >= watch->ends_ms;
 }
 
-/* If the record is gone, the server is not wanted; if it cannot be read now, the values read before
- * remain valid. */
+/* If the record is gone, the server is no longer wanted. If the record cannot be read now, the
+ * values that were read last remain valid. */
 bool machine_watch_goes_on(struct machine_watch *watch)
 {
     json_auto_t *record = NULL;
@@ -77,10 +77,10 @@ static void write_status(struct machine_watch *watch)
 
     watch->shown_ns = clock_monotonic_ns();
     if (!machine_record_write(watch->folder, MACHINE_STATUS, status, &error))
-        log_warning("the status is not written: %s", error.message);
+        log_warning("the status could not be written: %s", error.message);
 }
 
-/* Returns true if this changed the text. NULL leaves it unchanged. */
+/* Copies `value` to `out` unless it is NULL. Returns true if this changed `out`. */
 static bool set(char *out, size_t size, const char *value)
 {
     bool differs = value != NULL && strncmp(out, value, size - 1) != 0;
@@ -143,9 +143,9 @@ static bool is_healthy(struct machine_watch *watch)
                              &ignored);
 }
 
-/* Called when the server is healthy; for a service, without asking whether it is. Checks the server
- * again, so that a program that other machines can reach by now does not become ready. Loads the
- * model if the server is an Ollama that this watchdog started. */
+/* Called once the server is healthy; a service has no health check, so this is called for it at
+ * once. Checks the server again, so that a program does not become ready if other machines can
+ * reach it by now. Loads the model if the server is an Ollama that this watchdog started. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
@@ -181,7 +181,7 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){ .tv_nsec = TICK_MS * 1000000L }, NULL);
 }
 
-/* Starts the server and watches it while it should run. Returns false if it fails. */
+/* Starts the server and watches it while it should run. Returns false if the server fails. */
 static CHECKED bool keep_running(struct machine_watch *watch, struct error *error)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);
@@ -201,7 +201,7 @@ static CHECKED bool keep_running(struct machine_watch *watch, struct error *erro
     return true;
 }
 
-/* Repeats `act` until it succeeds: a server that may still be running is not forgotten. */
+/* Repeats `act` until it succeeds, so as not to forget a server that might still be running. */
 static void repeat_until_done(struct machine_watch *watch,
                               CHECKED bool (*act)(struct machine_watch *watch, struct error *error))
 {
@@ -238,8 +238,8 @@ static void finish(struct machine_watch *watch, bool failed, const struct error 
     write_status(watch);
 }
 
-/* Ends what a killed watchdog left: the program ended with its watchdog, but the program's children
- * may still run. */
+/* Ends what a killed watchdog left behind: the program ended with its watchdog, but the program's
+ * children might still be running. */
 static void end_remains(struct machine_watch *watch)
 {
     json_auto_t *status = NULL;

@@ -19,8 +19,8 @@ struct machine_watch {
     char key[64]; /* the server's API key; "": none */
     char state[24], phase[24], message[400], log_line[256];
     int64_t shown_ns;               /* when the status was last written */
-    bool has_news;                  /* a line or message that the status does not have yet */
-    struct machine_process process; /* of a program */
+    bool has_news;                  /* a log line or message is not in the written status yet */
+    struct machine_process process; /* if the server is a program */
     int output;                     /* read end of a program's output; -1: none */
     int log;                        /* file to which the output is copied; -1: none */
     int64_t logged_bytes;
@@ -30,29 +30,29 @@ struct machine_watch {
 
 /* How one kind of server is started, checked and ended. */
 struct machine_kind {
-    /* Starts the server from nothing, or from what `end` left. May take long; returns early if
-     * machine_watch_goes_on returns false. */
+    /* Starts the server, for the first time or again after `end`. Can take a long time; returns
+     * early if machine_watch_goes_on returns false. */
     CHECKED bool (*start)(struct machine_watch *watch, struct error *error);
     /* Returns false if the server has ended or must be ended; the error says why. */
     CHECKED bool (*check)(struct machine_watch *watch, struct error *error);
-    /* Stops the server so that it can be started again. Returns false if it may
-     * still be running. */
+    /* Stops the server so that it can be started again. Returns false if it might still be
+     * running. */
     CHECKED bool (*end)(struct machine_watch *watch, struct error *error);
-    /* Removes the server's container or working folder; leaves the model in Ollama. Returns false
-     * if the container may still exist. */
+    /* Removes the server's container or working folder, but no model from Ollama. Returns false if
+     * the container might still exist. */
     CHECKED bool (*remove)(struct machine_watch *watch, struct error *error);
 };
 extern const struct machine_kind machine_kind_program, machine_kind_container, machine_kind_service;
 const struct machine_kind *machine_kind_of(const json_t *record);
 
 /* If the server should run, starts it, and watches it until it fails or should no longer run. Then
- * ends it and, if its record says so, removes it with its folder. */
+ * ends it and, if its record says so, removes it and its folder. */
 void machine_watch_run(struct machine_watch *watch);
 
 /* Reads the record again. Returns true if the server should run now. */
 bool machine_watch_goes_on(struct machine_watch *watch);
-/* Returns true at most once a second while the server is ready, and always in other states: for
- * checks that cost more than reading a file. */
+/* Returns true if checks that cost more than reading a file are due: while the server is ready, at
+ * most once a second; in other states, always. */
 bool machine_watch_is_due(struct machine_watch *watch);
 /* Writes the status if it has changed; at most once a second if only the message or the log line
  * has changed. NULL leaves a member unchanged. */
@@ -62,6 +62,7 @@ void machine_watch_show(struct machine_watch *watch, const char *state, const ch
  * borrowed; the caller may set the other members. */
 struct machine_http machine_watch_http(struct machine_watch *watch, const char *socket,
                                        const char *base);
-/* Loads the record's model in the Ollama at `base`, after a pull if that Ollama lacks it. */
+/* Loads the record's model into the Ollama at `base`. Pulls the model first if Ollama does not have
+ * it. */
 CHECKED bool machine_ollama_load(struct machine_watch *watch, const char *base,
                                  struct error *error);

@@ -78,7 +78,7 @@ static CHECKED bool store_record(struct machine_watch *watch, const json_t *inpu
     text_copy(watch->work, sizeof watch->work, json_get_text(host, "work", ""));
     if (is_new == has_record(watch->folder))
         return error_set(error, ERROR_CONFLICT,
-                         is_new ? "this machine already has a server of this name"
+                         is_new ? "this machine already has a server with this name"
                                 : "the server no longer exists");
     if (is_new)
         machine_record_remove(watch->work);
@@ -109,7 +109,7 @@ static void answer(bool done, const struct error *error)
 }
 
 /* Closes the caller's descriptors. From here on, standard error goes to the file watchdog.log, or
- * nowhere if that cannot be opened. */
+ * nowhere if that file cannot be opened. */
 static void detach(const struct machine_watch *watch)
 {
     char path[PATH_MAX];
@@ -132,14 +132,14 @@ int machine_watch(int argc, char *const *argv)
     bool done;
 
     if (argc != 2 || argv[1][0] != '/') {
-        fprintf(stderr, "opsbrain: a watchdog is started by opsbrain itself\n");
+        fprintf(stderr, "opsbrain: only opsbrain itself can start a watchdog\n");
         return 1;
     }
     text_copy(watch.folder, sizeof watch.folder, argv[1]);
     close_range(STDERR_FILENO + 1, ~0U, 0);
     umask(077);
     prctl(PR_SET_NAME, "opsbrain-watch", 0UL, 0UL, 0UL);
-    if (fork() != 0) /* the child continues; the caller is not its parent */
+    if (fork() != 0) /* the child continues, with a parent other than the caller */
         _exit(0);
     signal(SIGHUP, SIG_IGN);
     done = outbound_global_init(&error) && begin(&watch, &error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is a program: a child of its watchdog. The watchdog logs the program's output. */
+/* A server that is a program, which runs as a child of its watchdog. The watchdog logs the
+ * program's output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "fleet/machine/machine_watch.h"
 
 #define GRACE_MS 10000
-/* Before a log would exceed this, it is renamed and a new one begins. */
+/* If a log would become larger than this, it is renamed and a new one is begun. */
 #define LOG_BYTES (1 << 20)
 
 /* ---- Output ---- */
@@ -138,8 +139,8 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
         return explain_end(watch, error);
     return !machine_watch_is_due(watch) || !machine_program_is_exposed(port)
            || error_set(error, ERROR_FORBIDDEN,
-                        "it listened on port %lld for other machines, and was ended: a program "
-                        "here must listen on 127.0.0.1",
+                        "it was ended, because it listened on port %lld at an address that other "
+                        "machines can reach: a program here must listen on 127.0.0.1",
                         (long long)port);
 }
 
@@ -148,7 +149,7 @@ static CHECKED bool end(struct machine_watch *watch, struct error *error)
     machine_process_end(&watch->process, GRACE_MS);
     drain(watch);
     return !machine_process_lives(&watch->process)
-           || error_set(error, ERROR_UPSTREAM, "the process %d was killed and has not ended",
+           || error_set(error, ERROR_UPSTREAM, "process %d was killed, but has not ended",
                         (int)watch->process.pid);
 }
 

@@ -5,11 +5,11 @@
 
 #include "fleet/managed/apply_private.h"
 
-/* A plan that does not destroy fails if this many polls in a row show "failed": a single poll may
- * show that between two states. */
+/* Unless a plan destroys the deployment, it fails if this many polls in a row show "failed". One
+ * poll is not enough, because it can show that between two other states. */
 #define FAILED_POLLS 3
 
-/* Returns true also if the platform shows no end. */
+/* Also returns true if the platform shows no end. */
 static bool has_wanted_end(const struct apply *apply, const struct observed *observed)
 {
     return observed->exists
@@ -82,8 +82,8 @@ int64_t apply_patience_ms(const struct apply *apply)
     return apply->frame->patience_ms + start_s * 1000;
 }
 
-/* Does not count a wait for capacity, which nobody can shorten: each poll that shows one restarts
- * the time. */
+/* A wait for capacity, which nobody can shorten, does not count: each poll that shows such a wait
+ * restarts the clock. */
 static bool is_overdue(const struct apply *apply, int64_t *since_ms)
 {
     int64_t now_ms = apply->frame->now_ms();
@@ -125,7 +125,7 @@ enum apply_end apply_await(struct apply *apply, struct error *error)
         if (!apply_check_end(apply, error))
             return APPLY_FAILED;
         if (is_overdue(apply, &since_ms)) {
-            error_set(error, ERROR_TIMEOUT, "%s is %s after %lld min: %.300s",
+            error_set(error, ERROR_TIMEOUT, "%s is still %s after %lld min: %.300s",
                       apply->plan.row.deployment, is_observed ? observed->state : "not observable",
                       (long long)(apply_patience_ms(apply) / 60000),
                       is_observed ? observed->message : problem.message);

@@ -24,14 +24,14 @@ bool apply_note(struct apply *apply, size_t step, const char *action, const char
                               error)) {
         if (error->kind != ERROR_BUSY)
             return false;
-        job_run_waits_for_store(apply->run, error); /* nothing may be requested without a row */
+        job_run_waits_for_store(apply->run, error); /* no request may be sent without a row */
         if (job_run_wait(apply->run, STORE_PAUSE_MS) != JOB_STOP_NO)
             return false;
     }
     return true;
 }
 
-/* The stage after a row with this action and outcome; any other row leaves the stage unchanged. */
+/* A step's stage after a row with this action and outcome. Any other row leaves it unchanged. */
 static const struct {
     const char *action, *outcome;
     enum apply_stage stage;
@@ -121,8 +121,8 @@ bool apply_changed_nothing(const struct apply *apply)
 
 /* ---- Resources ---- */
 
-/* Which of these two ids a resource has among its labels and annotations, or within its
- * description, which marks resources that can have neither labels nor annotations. */
+/* Which of these two ids a resource has among its labels and annotations, or in its description.
+ * The description marks resources that can have neither labels nor annotations. */
 struct marks {
     const char *instance, *deployment; /* the ids of this opsbrain and of the deployment */
     bool has_instance, has_deployment;
@@ -159,9 +159,9 @@ static void read_marks(struct marks *marks, const json_t *object)
 }
 
 /* Returns true if the labels, annotations and descriptions of the resource and of its metadata have
- * both ids. If the provider names a part of the document (provider.labelled), that part is read
- * instead of the whole. Deeper labels, such as those of a pod's template, do not count, because
- * they do not say who made the resource. */
+ * both ids. If the provider selects a part of the document (provider.labelled), only that part is
+ * read. Deeper labels, such as those of a pod template, do not count, because they do not say who
+ * made the resource. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;

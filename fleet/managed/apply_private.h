@@ -13,7 +13,7 @@ enum apply_stage {
     STAGE_WAITS, /* accepted, and to be polled */
     STAGE_DONE,
     STAGE_FAILED, /* refused: nothing was made */
-    STAGE_BROKEN, /* accepted, and failed later: a part of it may be left */
+    STAGE_BROKEN, /* accepted, but failed later: a part of it might be left */
     STAGE_UNDONE,
 };
 
@@ -21,8 +21,8 @@ struct apply_step {
     enum apply_stage stage;
     int64_t since_ms; /* STAGE_WAITS: when it was accepted, possibly in an earlier process */
     char poll_url[1024];
-    /* The platform's message if it refused the request and the provider waits nevertheless, because
-     * the resource shows whether the step is done; "" otherwise. */
+    /* The platform's message if it refused the request but the provider waits anyway, because the
+     * resource shows whether the step is done; "" otherwise. */
     char refusal[256];
 };
 
@@ -32,8 +32,8 @@ struct apply {
     struct managed_plan plan;
     struct cloud *cloud;
     struct apply_step *steps;
-    /* An earlier run began to undo the plan, or this run was cancelled while it waited for
-     * `opsbrain fleet resume`: the plan is no longer carried out. */
+    /* True if an earlier run began to undo the plan, or if this run was cancelled while it waited
+     * for `opsbrain fleet resume`: the plan is then undone, and not carried out. */
     bool undoing;
     char problem[480]; /* why the plan is undone */
 };
@@ -56,18 +56,18 @@ static inline bool apply_awaits_last(const struct managed_plan *plan)
            && !last->absent_is_done;
 }
 
-/* Adds a row to the journal. Waits for a busy store. Returns false if nothing may be requested any
- * more. */
+/* Adds a row to the journal. While the store is busy, waits. Returns false if no more requests may
+ * be sent. */
 CHECKED bool apply_note(struct apply *apply, size_t step, const char *action, const char *outcome,
                         const char *poll_url, const char *detail, struct error *error);
 /* Reads the journal into apply->steps, apply->undoing and apply->problem. */
 CHECKED bool apply_recall(struct apply *apply, struct error *error);
-/* Returns true if, according to the journal, the platform refused each change that the plan
- * requested; false also if the journal cannot be read. */
+/* Returns true if, according to the journal, the platform refused every change that the plan
+ * requested. Returns false also if the journal cannot be read. */
 bool apply_changed_nothing(const struct apply *apply);
 
-/* Finds what exists at the URL of a step's resource. `error` has a meaning only with
- * FOUND_UNKNOWN. */
+/* Finds what exists at the URL of a step's resource. FOUND_FOREIGN: something that does not belong
+ * to this deployment. `error` is set only for FOUND_UNKNOWN. */
 enum apply_found { FOUND_NOTHING = 1, FOUND_OURS, FOUND_FOREIGN, FOUND_UNKNOWN };
 CHECKED enum apply_found apply_find(const struct apply *apply, size_t step, struct error *error);
 /* TIMEOUT if the deployment's end has passed before the plan is carried out, unless the plan itself
@@ -76,11 +76,11 @@ CHECKED bool apply_check_end(const struct apply *apply, struct error *error);
 /* Returns how long a server may take to become ready: the frame's limit plus the time that the
  * recipe's startup probe allows. */
 int64_t apply_patience_ms(const struct apply *apply);
-/* Waits before the next poll or request: in each round twice as long as in the one before, up to 8
- * times the first pause, and at least `least_s`. Returns false if the run should stop. */
+/* Waits before the next poll or request. The pause doubles in each round, up to 8 times the first
+ * one, and is at least `least_s` long. Returns false if the run should stop. */
 bool apply_pause(const struct apply *apply, unsigned round, int64_t least_s);
 
-/* Sends the plan's requests that are not done yet, in order, except a last one that only waits
+/* Sends the plan's requests that are not done yet, in order, except for a last one that only waits
  * (apply_awaits_last). */
 CHECKED enum apply_end apply_steps(struct apply *apply, struct error *error);
 /* Waits until the provider shows that the plan is carried out; plan.observed is the last state. */
@@ -89,5 +89,5 @@ CHECKED enum apply_end apply_await(struct apply *apply, struct error *error);
  * and, after its creation or start, scraped; a stopped one is no longer scraped, and a destroyed
  * one is also retired. */
 CHECKED bool apply_keep_registered(const struct apply *apply, struct error *error);
-/* Deletes what this plan made, the last first, and waits until each is gone. */
+/* Deletes the resources that this plan created, the newest first, and waits until each is gone. */
 CHECKED enum apply_end apply_undo(struct apply *apply, struct error *error);

@@ -26,8 +26,8 @@ static void fill_deployment(const struct apply *apply, struct deployment *out)
     out->chips = recipe->chips;
 }
 
-/* Copies the address and, after an update, what the recipe says. Returns false if nothing changed
- * that measurements depend on. */
+/* Copies the address and, after an update, the values from the recipe. Returns true if this changed
+ * something that measurements depend on. */
 static bool copy_values(const struct apply *apply, const struct deployment *wanted,
                         struct deployment *row)
 {
@@ -43,7 +43,7 @@ static bool copy_values(const struct apply *apply, const struct deployment *want
     return !deployment_measures_same(&before, row);
 }
 
-/* The deployment may be registered already, from before the plan or from before a crash. */
+/* The deployment might already be registered, from before the plan or from before a crash. */
 static CHECKED bool add_or_change(const struct apply *apply, struct deployment *out,
                                   struct error *error)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the requests of a plan in order, except a last one that only waits (apply_awaits_last), and
- * waits until each is done. */
+/* Sends the requests of a plan in order, except for a last one that only waits (apply_awaits_last),
+ * and waits until each is done. */
 #include <string.h>
 
 #include "base/json/json.h"
 #include "fleet/managed/apply_private.h"
 
 /* How many times a request may fail. An attempt to find out whether the request was carried out
- * counts, too, unless the answer is yes. An accepted request has a time limit instead. */
+ * also counts, unless the answer is yes. An accepted request has a time limit instead. */
 #define FAILURES_MAX 40
 
-/* The names in the journal. They must not change, because its rows outlive the program. */
+/* The names in the journal. They must not change, because later versions of opsbrain read them. */
 static const char *const outcome_names[] = {
     [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
     [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
@@ -23,9 +23,9 @@ static const char *content_type_of(const struct step *step)
 
 /* ---- One exchange ---- */
 
-/* Judges a reply, by the provider's rules unless it is a 404 that means success. *wait_s: the least
- * number of seconds before the next request. Keeps the step's poll_url unless the provider names a
- * new one. */
+/* Judges a reply. If a 404 means success for this step, a 404 is STEP_DONE; any other reply is
+ * judged by the provider. *wait_s: the minimum number of seconds before the next request. Keeps the
+ * step's poll_url unless the provider names a new one. */
 static CHECKED enum step_state judge(struct apply *apply, size_t index,
                                      const struct cloud_reply *reply, int64_t *wait_s,
                                      struct error *error)
@@ -68,7 +68,7 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
                       error);
 }
 
-/* Returns true if a resource that a deletion did not find exists: for a while, a platform may
+/* Returns true if the resource exists although its deletion got a 404: for a while, a platform can
  * report as absent what it has just created. */
 static CHECKED bool still_exists(const struct apply *apply, size_t index, struct error *problem)
 {
@@ -77,7 +77,8 @@ static CHECKED bool still_exists(const struct apply *apply, size_t index, struct
     if (strcmp(step->method, "DELETE") != 0 || step->resource[0] == '\0'
         || apply_find(apply, index, problem) != FOUND_OURS)
         return false;
-    error_set(problem, ERROR_UPSTREAM, "the platform reports it as absent, although it exists");
+    error_set(problem, ERROR_UPSTREAM,
+              "the platform reports the resource as absent, although it exists");
     return true;
 }
 
@@ -160,9 +161,9 @@ static bool has_all(const json_t *existing, const json_t *wanted)
     return true;
 }
 
-/* Settles a step whose answer is not known and that creates no resource with a URL. Usually the
+/* Settles a step that creates no resource with a URL and might have been carried out. Usually the
  * request is sent again. A change that names the revision to which it applies (etag) would be
- * refused the second time, so the resource is compared with it to find out whether it was made. */
+ * refused the second time, so the resource is read to find out whether the change was made. */
 static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_state *state,
                                   struct error *error)
 {
@@ -184,8 +185,9 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
     return note_outcome(apply, index, "do", STEP_DONE, &problem, error);
 }
 
-/* Finds out from the resource whether a step whose answer is not known was done, unless it can
- * simply be sent again. On true, `error` is set if the resource is not ours or cannot be read. */
+/* Settles a step that might have been carried out: reads its resource to find out, unless the
+ * request can simply be sent again. If this returns true, `error` is set if the resource is not
+ * ours or cannot be read. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {
@@ -205,8 +207,8 @@ static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *s
     case FOUND_FOREIGN:
         *state = STEP_FAILED;
         error_set(&problem, ERROR_CONFLICT,
-                  "the resource that the request \"%s\" would create exists and is not this "
-                  "deployment's: it was not touched",
+                  "the resource that the request \"%s\" would create already exists and does not "
+                  "belong to this deployment: it was not touched",
                   step->name);
         if (!note_outcome(apply, index, "do", STEP_FAILED, &problem, error))
             return false;
@@ -241,12 +243,12 @@ static CHECKED bool advance(struct apply *apply, size_t index, enum step_state *
         break;
     }
     *state = STEP_FAILED;
-    return error_set(error, ERROR_UPSTREAM, "the request \"%s\" failed before",
+    return error_set(error, ERROR_UPSTREAM, "the request \"%s\" has already failed",
                      apply->plan.steps[index].name);
 }
 
-/* TIMEOUT if a request was accepted and is not done in time. The journal notes that, so that no
- * later process waits for it again. */
+/* TIMEOUT if a request was accepted, but is not done in time. This is noted in the journal, so that
+ * no later process waits for the request again. */
 static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *error)
 {
     const struct step *step = &apply->plan.steps[index];
@@ -259,7 +261,7 @@ static CHECKED bool check_wait(struct apply *apply, size_t index, struct error *
         || waited_ms <= limit_ms)
         return true;
     error_set(&problem, ERROR_TIMEOUT,
-              "the request \"%s\" was accepted and is not done after %lld min", step->name,
+              "the request \"%s\" was accepted, but is not done after %lld min", step->name,
               (long long)(waited_ms / 60000));
     if (!note_outcome(apply, index, "poll", STEP_FAILED, &problem, error))
         return false;

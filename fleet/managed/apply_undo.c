@@ -23,18 +23,18 @@ static CHECKED bool note(struct apply *apply, size_t index, const char *outcome,
     return apply_note(apply, index, "undo", outcome, "", apply->problem, error);
 }
 
-/* A creation that is not known to be done may still take effect, so its resource counts as gone
- * only after two polls in a row did not find it. */
+/* A creation that is not known to be done might still take effect, so its resource counts as gone
+ * only if two polls in a row do not find it. */
 static bool is_gone(enum apply_found found, bool is_unsettled, unsigned *absences)
 {
     if (found != FOUND_NOTHING) {
         *absences = 0;
-        return found == FOUND_FOREIGN; /* only somebody else's is there, which is not touched */
+        return found == FOUND_FOREIGN; /* it is somebody else's, and is not touched */
     }
     return ++*absences > (is_unsettled ? 1U : 0U);
 }
 
-/* Sends the deletion. If that fails, sets *problem and returns true, because the caller sends it
+/* Sends the deletion. If that fails, sets *problem, but returns true, because the caller sends it
  * again. Returns false if the journal cannot be written. */
 static CHECKED bool request_delete(struct apply *apply, size_t index, struct error *problem,
                                    struct error *error)
@@ -53,7 +53,7 @@ static CHECKED bool request_delete(struct apply *apply, size_t index, struct err
 static CHECKED enum apply_end undo_step(struct apply *apply, size_t index, struct error *error)
 {
     bool is_unsettled = apply->steps[index].stage != STAGE_DONE;
-    struct error problem = { 0 }; /* the latest */
+    struct error problem = { 0 }; /* the latest problem */
     unsigned absences = 0;
 
     for (unsigned round = 0; round < POLLS_MAX; round++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files in fleet/managed/ need from the process. These files know no provider by name, and
- * call clouds only through these functions and those of the providers. They borrow this struct. */
+ * call clouds only through the functions here and those of the providers. They borrow this
+ * struct. */
 #pragma once
 
 #include <stdatomic.h>
@@ -17,26 +18,26 @@ struct fleet_frame {
     const struct catalog *catalog;
     const struct provider *const *providers; /* ends with NULL */
     char instance[ID_SIZE]; /* this database's id, a label on everything that opsbrain creates */
-    /* True after the database was moved or restored: clouds are only read until an admin resumes.
-     * NULL: always false. */
+    /* True after the database was moved or restored: clouds are then only read, until an admin runs
+     * `opsbrain fleet resume`. NULL: always false. */
     const atomic_bool *only_reads;
-    void *context; /* of the functions below */
-    /* Finds the cloud with the target's credential. The cloud is valid until the process ends. */
+    void *context; /* for the functions below */
+    /* Finds the target's cloud, with the target's credential; valid until the process ends. */
     CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,
                           struct error *error);
-    /* As cloud_call. */
+    /* Like cloud_call. */
     CHECKED bool (*call)(struct cloud *cloud, const char *method, const char *url,
                          const char *content_type, const json_t *body, struct cloud_reply *out,
                          struct error *error);
     /* NOT_FOUND if there is no such recipe. Free with recipe_finish. */
     CHECKED bool (*recipe)(void *context, const char *name, struct recipe *out,
                            struct error *error);
-    /* As recipe_fit_check. */
+    /* Like recipe_fit_check. */
     CHECKED bool (*fit)(const struct recipe *recipe, const struct catalog *catalog,
                         struct error *error);
     void (*price)(void *context, const struct recipe *recipe, const char *place, const char *kind,
                   struct price *out);
     int64_t (*now_ms)(void);
-    int64_t pause_ms;    /* between the first two polls; later up to 8 times as long */
-    int64_t patience_ms; /* for a server to become ready, not counting the wait for capacity */
+    int64_t pause_ms;    /* between the first two polls; later pauses are up to 8 times as long */
+    int64_t patience_ms; /* how long a server may take to become ready, once it has capacity */
 };

@@ -10,7 +10,8 @@
 #include "fleet/managed/apply_private.h"
 #include "fleet/managed/managed_document.h"
 
-/* Between attempts to write to a busy store, and between checks whether an admin has resumed. */
+/* The pause between attempts to write to a busy store, and between checks of whether an admin has
+ * run `opsbrain fleet resume`. */
 #define RETRY_MS 1000
 
 /* ---- Ending a plan ---- */
@@ -40,8 +41,8 @@ static char *write_outcome(const struct apply *apply, const char *state, const c
     return json_write(outcome);
 }
 
-/* Returns the door to store, or NULL to leave it unchanged. A stopped server has none, because its
- * address may be given to another server. */
+/* Returns the door to store (managed_document_door), or NULL to leave it unchanged. A stopped
+ * server has no door, because its address might be given to another server. */
 static char *write_door(const struct apply *apply)
 {
     json_auto_t *door =
@@ -90,7 +91,7 @@ static const char *state_after(const struct apply *apply, bool clean, bool chang
                                                                                          : NULL;
 }
 
-/* Ends a plan that failed or was cancelled. `clean`: all that it made was undone. */
+/* Ends a plan that failed or was cancelled. `clean`: everything that it created was deleted. */
 static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
                                           char **outcome, struct error *error)
 {
@@ -129,8 +130,8 @@ static CHECKED enum job_end undo(struct apply *apply, char **outcome, struct err
     return finish_undone(apply, cancelled, end == APPLY_DONE, outcome, error);
 }
 
-/* Returns true if another process must continue the job, because this one has lost its claim or is
- * shutting down, during which calls to the platform fail. */
+/* Returns true if another process must continue the job, because this one has lost its claim on the
+ * job or is shutting down. (During a shutdown, calls to the platform fail.) */
 static bool must_yield(const struct apply *apply, enum apply_end end)
 {
     enum job_stop stop = job_run_stop(apply->run);
@@ -139,8 +140,8 @@ static bool must_yield(const struct apply *apply, enum apply_end end)
            || (end == APPLY_STOPPED && stop != JOB_STOP_CANCEL);
 }
 
-/* Undoing a plan only deletes what it created; a change that is half done is left to
- * the next plan. */
+/* Carries out the plan, or undoes it if it fails or is cancelled. Undoing only deletes what the
+ * plan created. A change that is half done is left for the next plan. */
 static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struct error *error)
 {
     enum apply_end end;
@@ -162,8 +163,8 @@ static CHECKED enum job_end carry_out(struct apply *apply, char **outcome, struc
     return undo(apply, outcome, error);
 }
 
-/* Waits as long as clouds may only be read. A cancelled plan waits, too, because undoing it is also
- * a change. Returns false if the process is stopping or has lost the job's claim. */
+/* Waits as long as clouds may only be read. A cancelled plan also waits, because undoing it is a
+ * change, too. Returns false if the process is stopping or has lost the job's claim. */
 static bool await_resume(struct apply *apply)
 {
     const atomic_bool *only_reads = apply->frame->only_reads;
@@ -172,8 +173,8 @@ static bool await_resume(struct apply *apply)
         enum job_stop stop;
 
         job_run_progress(apply->run, 0, 1,
-                         "waits: the database was moved or restored; `opsbrain fleet resume` "
-                         "continues the plan");
+                         "waiting because the database was moved or restored: `opsbrain fleet "
+                         "resume` continues the plan");
         stop = job_run_wait(apply->run, RETRY_MS);
         if (stop == JOB_STOP_CANCEL) {
             job_run_undoes(apply->run);

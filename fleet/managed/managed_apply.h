@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The job that carries out a plan. It writes a row to the journal before and after each of the
  * plan's requests, so that a process that continues after kill -9 neither creates a resource twice
- * nor loses one. */
+ * nor loses track of one. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"

@@ -115,7 +115,7 @@ static void describe(const struct fleet_managed_row *row, const struct observed 
                  drift.length == 0 ? "" : "; drift: ", text_string(&drift));
 }
 
-/* out->changed is false if the last check already reported the same. */
+/* Stores the observation. Sets out->changed to false if the last check reported the same. */
 static CHECKED bool store(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                           const struct observed *observed, struct managed_check *out,
                           struct error *error)
@@ -151,7 +151,7 @@ bool managed_check_run(const struct fleet_frame *frame, const struct fleet_manag
         struct error problem;
 
         if (!fleet_managed_note(frame->store, &noted, &problem))
-            log_warning("%s: the failed observation is not stored: %s", row->deployment,
+            log_warning("%s: the failed observation could not be stored: %s", row->deployment,
                         problem.message);
         return false;
     }

@@ -10,20 +10,20 @@ struct managed_check {
     char sentence[400];
 };
 
-/* Returns the row's state after this observation. If the server no longer exists, the state is
- * "gone" if the server was to be destroyed by now; otherwise it is "failed", and the deployment
- * remains managed. Static. */
+/* Returns the row's state after this observation. For a server that no longer exists, the state is
+ * "gone" if it was to be destroyed by now. Otherwise it is "failed", and the deployment remains
+ * managed. Static. */
 const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
-/* Returns true if `resource`, which has the row's name and is on `target`, is the one that the row
- * manages: it is on the row's target and in the row's place, or has the uid of the row's newest
- * observation. A place or a uid that is not known counts as equal. */
+/* Returns true if the row manages `resource`, which has the row's name and is on `target`: either
+ * `target` and the resource's place are the row's, or the resource has the uid from the row's
+ * newest observation. A place or uid that is not known counts as equal. */
 bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);
-/* Observes the deployment and stores the result. Returns false if the deployment cannot be
- * observed, which is stored as its problem, or if the result cannot be stored. */
+/* Observes the deployment and stores the result. Returns false if the deployment cannot be observed
+ * (the reason is then stored as its problem) or if the result cannot be stored. */
 CHECKED bool managed_check_run(const struct fleet_frame *frame, const struct fleet_managed_row *row,
                                struct managed_check *out, struct error *error);
-/* Appends the drift, such as "replicas 1 -> 3 (last changed by kubectl)": what differs from how the
- * last plan that was carried out left the deployment. */
+/* Appends the drift, such as "replicas 1 -> 3 (last changed by kubectl)". Drift is what has changed
+ * since the last plan was carried out. */
 void managed_check_drift(const struct fleet_managed_row *row, struct text *out);

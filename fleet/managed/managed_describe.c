@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/managed_plan.h"
 
-/* How many bytes of a request's body are shown: usually all, because a user agrees only to what is
- * shown. */
+/* How many bytes of a request's body are shown: usually all of them, because a user agrees only to
+ * what is shown. */
 #define BODY_BYTES 16384
 
 static void describe_end(const json_t *advice, const struct fleet_plan_row *row, struct text *out)

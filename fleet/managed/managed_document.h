@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a plan's requests and the observed state of a server as JSON. Reads back the requests and,
- * of the observed state, the door (managed_document_door). */
+/* Writes a plan's requests and the observed state of a server as JSON. Reads back the requests and
+ * one part of the observed state, the door (managed_document_door). */
 #pragma once
 
 #include "fleet/providers/provider.h"
@@ -18,8 +18,8 @@ json_t *managed_document_basis(const struct observed *observed);
 json_t *managed_document_door(const struct observed *observed);
 /* Reads a door; all other members of *out are zeroed. */
 void managed_document_read_door(const json_t *door, struct observed *out);
-/* Appends "replicas 1 -> 3, image \"a\" -> nothing" for the members of `before` that differ in
- * `after`, until `out` has more than `limit` bytes. */
+/* Appends the members of `before` that differ in `after`, such as "replicas 1 -> 3, image \"a\" ->
+ * nothing", until `out` has more than `limit` bytes. */
 void managed_document_differences(const json_t *before, const json_t *after, size_t limit,
                                   struct text *out);
 /* Writes the observed state as it is stored (fleet_managed_row.observed). New reference. */

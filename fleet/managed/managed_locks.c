@@ -10,8 +10,8 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_target.h"
 
-/* The lock of one deployment at one address, with the credential from one revision
- * of its target. */
+/* The lock for one deployment at one address, with the credential from one revision of its
+ * target. */
 struct managed_lock {
     struct endpoint_lock public; /* must be first: key() casts it */
     const struct fleet_frame *frame;
@@ -49,7 +49,7 @@ static CHECKED bool renew(struct managed_lock *lock, int64_t now_ms, struct erro
     bool done = lock->provider->key(lock->cloud, &lock->door, key, error)
                 && (fits_header(key)
                     || error_set(error, ERROR_UPSTREAM,
-                                 "the key to %s has a byte that a bearer token must not have",
+                                 "the key to %s has a byte that is not allowed in a bearer token",
                                  lock->door.name));
 
     if (done) {
@@ -118,8 +118,8 @@ static struct managed_lock *find_known(const struct managed_locks *locks,
     return lock;
 }
 
-/* Returns the existing lock with the deployment, target revision, address and `sleeps` of `like`,
- * or adds a copy of `like`. */
+/* Returns the existing lock that has the same deployment, target revision, address and `sleeps` as
+ * `like`. If there is none, adds and returns a copy of `like`. */
 static const struct managed_lock *find_or_add(struct managed_locks *locks,
                                               const struct managed_lock *like)
 {
@@ -154,7 +154,7 @@ static CHECKED bool open_cloud(const struct fleet_frame *frame, const char *targ
 }
 
 /* Returns true if the row's server is at this address. The address of a server that is stopped or
- * gone may belong to another server by now. */
+ * gone might belong to another server by now. */
 static bool has_door(const struct fleet_managed_row *row, const json_t *observed,
                      const struct observed *door, const char *address)
 {

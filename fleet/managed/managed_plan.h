@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan to change a deployment. It is made from a wish and the observed state, and lists the
- * requests to send. A plan to stop or destroy begins as soon as it is made; before any other plan
- * begins, it is made again (managed_plan_again), because something may have changed. */
+ * requests to send. A plan to stop or destroy begins as soon as it is made. Any other plan is made
+ * again before it begins (managed_plan_again), because something might have changed. */
 #pragma once
 
 #include "fleet/managed/managed_target.h"
@@ -15,9 +15,9 @@ struct managed_wish {
     const char *target;       /* for VERB_CREATE */
     const char *recipe;       /* for VERB_CREATE, or a different one for VERB_UPDATE */
     const json_t *overrides;  /* NULL: none */
-    const char *place, *kind; /* kind of price: "on_demand", ... */
-    /* how long the server runs from now on; 0: for VERB_CREATE no end, for VERB_EXTEND an error,
-     * for any other verb the end is unchanged */
+    const char *place, *kind; /* `kind`: how the hardware is bought, such as "on_demand" */
+    /* How long the server runs from now on. 0: for VERB_CREATE, the server has no end; for
+     * VERB_EXTEND, an error; for any other verb, the end is unchanged. */
     int64_t life_s;
     const char *at_end; /* "stop" or "destroy" */
     int64_t replicas;   /* 0: as in the deployment's record; if it has none, as the recipe says */

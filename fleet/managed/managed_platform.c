@@ -9,8 +9,8 @@
 #include "fleet/managed/managed_check.h"
 #include "fleet/managed/managed_document.h"
 
-/* Returns the length of the region in a place's name. Clouds name a zone by its region and a
- * letter: us-central1-a, us-east-1a. */
+/* Returns the length of the region in a place's name. A zone is named after its region, with
+ * a letter added: us-central1-a, us-east-1a. */
 static size_t region_length(const char *place)
 {
     size_t length = strlen(place);
@@ -60,8 +60,9 @@ static bool is_at(const struct fleet_managed_row *row, const char *address)
     return strcmp(door.address, address) == 0;
 }
 
-/* Observes the deployment, and sets *out to its newest observation: an earlier one if it cannot be
- * observed now; NULL if opsbrain does not manage the server at the deployment's address. */
+/* Observes the deployment, and sets *out to its newest observation: an earlier one if the
+ * deployment cannot be observed now. Sets *out to NULL if opsbrain does not manage the server at
+ * the deployment's address. */
 static CHECKED bool read_observation(const struct fleet_frame *frame,
                                      const struct deployment *deployment, json_t **out,
                                      struct error *error)

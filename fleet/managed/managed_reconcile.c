@@ -11,11 +11,11 @@
 #include "fleet/managed/managed_check.h"
 
 #define MINUTE_MS 60000LL
-#define QUIET_MAX 4    /* most minutes between two checks of a deployment that does not change */
-#define TROUBLE_MAX 10 /* most minutes between two checks if the deployment cannot be observed */
+#define QUIET_MAX 4    /* maximum minutes between checks of a deployment that does not change */
+#define TROUBLE_MAX 10 /* maximum minutes between checks if the deployment cannot be observed */
 #define HOUR_WARNING_MS (60 * MINUTE_MS)
 #define LAST_WARNING_MS (10 * MINUTE_MS)
-#define END_FAILED_MS (60 * MINUTE_MS) /* between two reports of an end that fails */
+#define END_FAILED_MS (60 * MINUTE_MS) /* between two reports that a deployment cannot be ended */
 #define ORPHAN_ROUNDS 10 /* targets are searched for orphans once in this many rounds */
 
 /* When a deployment is checked next. */
@@ -24,7 +24,7 @@ struct turn {
     int64_t next_ms;
     int64_t end_failed_ms; /* when it was last reported that the deployment cannot be ended */
     unsigned minutes;      /* from the last check to the next one */
-    bool is_seen;          /* in this round: the deployment is still managed */
+    bool is_seen;          /* true if the deployment is still managed in this round */
 };
 
 struct managed_reconciler {
@@ -127,8 +127,8 @@ static void warn(const struct managed_reconciler *reconciler, const struct fleet
     report(reconciler, row->deployment, sentence, true);
 }
 
-/* Makes and begins a plan that ends the deployment. Nobody is asked: whoever agreed to the plan
- * that set the time of this end has agreed to the end. */
+/* Makes and begins a plan that ends the deployment. Nobody has to agree to it: whoever agreed to
+ * the plan that set this end has also agreed to this. */
 static CHECKED bool end(const struct managed_reconciler *reconciler,
                         const struct fleet_managed_row *row, struct error *error)
 {
@@ -232,8 +232,8 @@ static void check(struct managed_reconciler *reconciler, const struct fleet_mana
         report(reconciler, row->deployment, result.sentence, result.is_trouble);
 }
 
-/* Reads the row again before it is checked: if clouds are slow, a round takes long, and the rows
- * that were listed at its beginning are out of date. */
+/* Reads the row again before checking it: if clouds are slow, a round takes a long time, and the
+ * rows that were listed at its beginning are out of date. */
 static void check_named(struct managed_reconciler *reconciler, const char *deployment,
                         struct managed_round *round)
 {
@@ -290,8 +290,8 @@ static const char *sentence_of(const struct managed_target *target, const struct
     if (strcmp(managed_adopt_at_end(target, orphan), "destroy") == 0)
         return ENDED "removed";
     return orphan->at_end[0] != '\0' ? ENDED "stopped"
-                                     : ENDED "stopped, as its labels do not say whether to destroy "
-                                             "it: deployment_destroy does that";
+                                     : ENDED "stopped, because its labels do not say whether to "
+                                             "destroy it: deployment_destroy destroys it";
 }
 
 static void report_orphan(const struct managed_reconciler *reconciler,
@@ -308,10 +308,11 @@ static void report_twin(const struct managed_reconciler *reconciler,
 {
     char sentence[400];
 
-    snprintf(sentence, sizeof sentence,
-             "another server of this name exists on %.63s%s%.63s with this opsbrain's label and is "
-             "not managed: end it on its platform",
-             target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
+    snprintf(
+        sentence, sizeof sentence,
+        "another server with this name and this opsbrain's label exists on %.63s%s%.63s, but is "
+        "not managed: end it on its platform",
+        target->plain.name, twin->place[0] == '\0' ? "" : " in ", twin->place);
     report(reconciler, twin->deployment, sentence, true);
 }
 
@@ -336,7 +337,7 @@ static void report_orphans(const struct managed_reconciler *reconciler,
         return;
     }
     json_array_foreach(warnings, at, warning)
-        log_warning("the target %s was searched in part: %s", row->name,
+        log_warning("the target %s was searched only in part: %s", row->name,
                     json_string_value(warning));
     for (size_t i = 0; i < count; i++) {
         const struct fleet_managed_row *named =

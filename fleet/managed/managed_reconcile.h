@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks each managed deployment every one to ten minutes: stores what the provider shows, and
- * warns before the deployment's end. After its end, begins a plan that ends the deployment, if
- * opsbrain may, and has not observed that the deployment is ended already. Also searches the
- * targets for orphans. */
+ * warns before the deployment's end. After that end, begins a plan that stops or destroys the
+ * deployment, unless opsbrain may not do so or has observed that it is already stopped or gone.
+ * Also searches the targets for orphans: servers with this opsbrain's label that it does not
+ * manage. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
 
 struct managed_reconciler;
 
-/* Receives a sentence for users, on any thread. `is_warning`: the deployment's end is near, or
- * something is wrong. */
+/* Receives a message for users; can be called on any thread. `is_warning`: the deployment's end is
+ * near, or something is wrong. */
 typedef void managed_listener(void *context, const char *deployment, const char *sentence,
                               bool is_warning);
 

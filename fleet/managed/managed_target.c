@@ -36,7 +36,7 @@ static CHECKED bool read_members(const struct fleet_target_row *row, struct flee
         const char *value = json_get_text(place, managed_target_members[i], "");
 
         if (text_copy((char *)out + members[i].offset, members[i].size, value) != strlen(value))
-            return error_set(error, ERROR_INVALID, "\"%s\" has %zu bytes: at most %zu fit",
+            return error_set(error, ERROR_INVALID, "\"%s\" has %zu bytes: at most %zu are allowed",
                              managed_target_members[i], strlen(value), members[i].size - 1);
     }
     return true;
@@ -133,7 +133,8 @@ bool managed_target_place(const struct managed_target *target, const char *place
             return true;
         text_addf(&names, "%s%s", i == 0 ? "" : ", ", *out);
     }
-    return error_set(error, ERROR_INVALID, "\"region\" is \"%.63s\": the target %s has %s", place,
+    return error_set(error, ERROR_INVALID,
+                     "\"region\" is \"%.63s\": the regions of the target %s are: %s", place,
                      plain->name, plain->place_count == 0 ? "none" : text_string(&names));
 }
 

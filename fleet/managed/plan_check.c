@@ -20,7 +20,8 @@ bool plan_check_observed(const struct making *making, const struct observed *obs
     if (observed->exists && !observed->ours && !adopted)
         return error_set(
             error, ERROR_FORBIDDEN,
-            "the resource %s on the target lacks this opsbrain's label, and is not touched", name);
+            "the resource %s on the target lacks this opsbrain's label, so it is not touched",
+            name);
     if (!observed->exists && making->wish.verb != VERB_CREATE && making->wish.verb != VERB_DESTROY)
         return error_set(error, ERROR_CONFLICT,
                          "%s no longer exists on the target: deployment_destroy closes its record",
@@ -41,7 +42,7 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
                      plan->row.deployment, target->name);
 }
 
-/* If a condition (a GET), such as that a secret exists, fails, the sentence alone is enough. */
+/* A GET checks a condition, such as that a secret exists; its message needs no introduction. */
 static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
                            struct error *error)
 {
@@ -51,7 +52,8 @@ static CHECKED bool refuse(const struct step *step, enum error_kind kind, const 
                      sentence);
 }
 
-/* Sends the dry run of a request. The provider judges the reply like a reply to the request. */
+/* Sends the dry run of a request. The provider judges the reply like a reply to the request
+ * itself. */
 static CHECKED bool rehearse(const struct making *making, const struct managed_plan *plan,
                              const struct step *step, struct error *error)
 {

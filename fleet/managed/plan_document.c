@@ -73,7 +73,7 @@ void plan_document_write(const struct making *making, struct managed_plan *plan)
     FREE_AUTO char *canonical = NULL;
 
     plan->wish = wish_json(making, plan);
-    plan->desired.kind = json_get_text(plan->wish, "kind", ""); /* outlives the caller's string */
+    plan->desired.kind = json_get_text(plan->wish, "kind", ""); /* lives as long as the plan */
     plan->document = json_pack(
         "{s:s, s:s, s:s, s:O, s:{s:s, s:I}, s:o, s:o, s:o, s:I, s:o}", "verb",
         provider_verb_name(making->wish.verb), "deployment", plan->row.deployment, "instance",

@@ -4,11 +4,11 @@
 
 #include "fleet/managed/managed_plan.h"
 
-/* A plan while it is made, from a new wish or from the wish of a stored plan. */
+/* A plan that is being made, from a new wish or from the wish in a stored plan. */
 struct making {
     const struct fleet_frame *frame;
     struct managed_wish wish;
-    const char *id;  /* of the stored plan; NULL: the plan is new */
+    const char *id;  /* of the stored plan; NULL if the plan is new */
     int64_t ends_ms; /* of the stored plan */
     int64_t created_ms;
     struct cloud *cloud;
@@ -24,16 +24,16 @@ static inline bool plan_ends_server(enum provider_verb verb)
     return verb == VERB_STOP || verb == VERB_DESTROY;
 }
 
-/* Completes the wish from the deployment's record. Then finds its target, recipe, place and end,
- * and the target's cloud. */
+/* Completes the wish from the deployment's record. Then finds the plan's target, recipe, place and
+ * end, and the target's cloud. */
 CHECKED bool plan_wish_read(struct making *making, struct managed_plan *plan, const char **place,
                             struct error *error);
 
 /* Checks that the observed state allows the change. */
 CHECKED bool plan_check_observed(const struct making *making, const struct observed *observed,
                                  struct error *error);
-/* Checks that something ends the server without opsbrain, if it has an end and the target requires
- * that. */
+/* If the server has an end and the target requires a guard, checks that there is a guard: something
+ * that ends the server even without opsbrain. */
 CHECKED bool plan_check_guard(const struct managed_plan *plan, struct error *error);
 /* Has the platform check each request that it can check (dry run). */
 CHECKED bool plan_check_requests(const struct making *making, const struct managed_plan *plan,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the wish of a plan. What the wish does not give is taken from the deployment's record. */
+/* Reads the wish for a plan. What the wish does not say is taken from the deployment's record. */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -7,7 +7,7 @@
 #include "fleet/recipes/recipe_lint.h"
 
 #define SHORTEST_LIFE_MS (10 * 60000LL)
-/* How many of a deployment's newest plans are searched for a recipe that was removed. */
+/* How many of a deployment's newest plans are searched for a recipe that has been removed. */
 #define RECALLED_PLANS 100
 
 static CHECKED bool find_managed(struct making *making, struct error *error)
@@ -66,8 +66,8 @@ static bool read_planned(const struct fleet_plan_row *row, const char *name, str
            && recipe_read(json_object_get(recipe, "document"), out, &ignored);
 }
 
-/* Finds the recipe of an existing server in the deployment's plans. Returns false with `error`
- * unchanged if there is none, or if the wish needs a recipe that still exists. */
+/* Finds the recipe of an existing server in the deployment's plans. Returns false and leaves
+ * `error` unchanged if there is none, or if the wish needs a recipe that still exists. */
 static CHECKED bool recall_recipe(const struct making *making, struct recipe *out,
                                   struct error *error)
 {
@@ -106,15 +106,15 @@ static CHECKED bool read_recipe(const struct making *making, struct managed_plan
         done = recipe_override(&plain, wish->overrides, &plan->recipe, error)
                && making->frame->fit(&plan->recipe, making->frame->catalog, error);
     else
-        done = error_set(error, ERROR_INVALID, "the recipe %s is for %s, and the target %s is %s",
+        done = error_set(error, ERROR_INVALID, "the recipe %s is for %s, but the target %s uses %s",
                          plain.name, plain.provider, plan->target.plain.name,
                          plan->target.plain.provider);
     recipe_finish(&plain);
     return done;
 }
 
-/* Refuses only a creation or an update: a new rule must not prevent, for example, the extension of
- * a running server. */
+/* Refuses only a creation or an update: a new lint rule must not prevent, for example, the
+ * extension of a running server. */
 static CHECKED bool lint_recipe(struct making *making, const struct managed_plan *plan,
                                 const char *place, struct error *error)
 {
@@ -147,9 +147,10 @@ static CHECKED bool find_end(const struct making *making, int64_t *ends_ms, stru
     else if (wish->life_s > 0)
         *ends_ms = making->created_ms + wish->life_s * 1000;
     else if (wish->verb == VERB_EXTEND)
-        return error_set(error, ERROR_INVALID,
-                         "\"life_s\" is missing: give the seconds that %s runs from now on",
-                         wish->deployment);
+        return error_set(
+            error, ERROR_INVALID,
+            "\"life_s\" is missing: give the number of seconds for which %s is to keep running",
+            wish->deployment);
     if (*ends_ms == 0 || plan_ends_server(wish->verb) || *ends_ms >= now_ms + SHORTEST_LIFE_MS)
         return true;
     return error_set(error, making->id == NULL ? ERROR_INVALID : ERROR_CONFLICT,

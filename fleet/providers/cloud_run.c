@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud Run: its row of the table of providers, and the requirements of a target. */
+/* Google's Cloud Run: its row in the table of providers, and its requirements for a target. */
 #include "fleet/providers/cloud_run.h"
 #include "base/net/url.h"
 
@@ -42,13 +42,13 @@ static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0)
         return NULL;
-    return desired->end_destroys ? "Cloud Scheduler deletes the service at its end, with an "
-                                   "account that may change nothing else"
-                                 : "Cloud Scheduler scales the service to 0 at its end, with an "
-                                   "account that may change nothing else";
+    return desired->end_destroys ? "Cloud Scheduler deletes the service at the planned end, "
+                                   "using an account that can change nothing else"
+                                 : "Cloud Scheduler scales the service to 0 at the planned end, "
+                                   "using an account that can change nothing else";
 }
 
-/* The key is an ID token for the service's own address. */
+/* The key to the server is an ID token for the service's own address. */
 static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "cloud_run" share. A deployment is a private service of the same
- * name and, if it has an end, a job of Cloud Scheduler with an account that may end only that
- * service. Private to cloud_run*.c. */
+/* Shared by the files of the provider "cloud_run". A deployment is a private service of the same
+ * name and, if it has an end, a Cloud Scheduler job whose account can end only that service.
+ * Private to cloud_run*.c. */
 #pragma once
 
 #include "fleet/providers/google.h"
@@ -13,15 +13,15 @@
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE]);
 /* Returns the body of a service for a recipe. New reference. */
 json_t *cloud_run_service(const struct desired *desired);
-/* Returns the service's member "scaling", with the smallest and the largest number of instances.
- * New reference. */
+/* Returns the service's member "scaling", with the minimum and maximum number of instances. New
+ * reference. */
 json_t *cloud_run_scaling(const struct desired *desired);
 /* INVALID if the platform would refuse the deployment's name or its recipe. Without I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
 /* Adds a warning for each thing that is allowed but unwise. Without I/O. */
 void cloud_run_lint(const struct desired *desired, json_t *warnings);
 
-/* As provider.steps, provider.outcome and provider.command (provider.h). */
+/* These implement provider.steps, provider.outcome and provider.command (provider.h). */
 CHECKED bool cloud_run_steps(enum provider_verb verb, const struct desired *desired,
                              const struct observed *now, struct step **out, size_t *count,
                              struct error *error);
@@ -29,9 +29,9 @@ CHECKED enum step_state cloud_run_outcome(const struct step *step, const struct 
                                           char poll_url[1024], struct error *error);
 void cloud_run_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a service's object. Without I/O. */
+/* Reads a service from its JSON object. Without I/O. */
 void cloud_run_read(const json_t *service, struct observed *out);
-/* As provider.observe and provider.list. */
+/* These implement provider.observe and provider.list. */
 CHECKED bool cloud_run_observe(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error);
 CHECKED bool cloud_run_list(struct cloud *cloud, const struct fleet_target *target,

@@ -8,8 +8,8 @@
 
 /* ---- One service ---- */
 
-/* Returns the message of the first unfulfilled condition, which shows what the service waits for
- * ("" if there is none), and sets *phase to "image" or "weights" accordingly. */
+/* Returns the message of the first unfulfilled condition, which shows what the service is waiting
+ * for, or "" if there is none. Sets *phase to "image" or "weights" accordingly. */
 static const char *waiting_for(const json_t *service, const char **phase)
 {
     static const char *const image_reasons[] = { "CONTAINER_MISSING", "CONTAINER_PERMISSION_DENIED",
@@ -111,7 +111,7 @@ void cloud_run_read(const json_t *service, struct observed *out)
              (long long)google_integer(service, "generation"));
     observed_write(out->last_changed_by, sizeof out->last_changed_by, "%.128s at %.40s",
                    json_get_text(service, "lastModifier", "somebody"),
-                   json_get_text(service, "updateTime", "a time not given"));
+                   json_get_text(service, "updateTime", "an unknown time"));
     out->replicas = json_get_integer(json_object_get(service, "scaling"), "maxInstanceCount", 0);
     out->sleeps = scales_to_zero(service);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a service, and the checks of what the platform refuses or what is unwise. */
+/* Makes the body of a service, refuses what Cloud Run would refuse, and warns about what is unwise
+ * there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +9,13 @@
 #include "fleet/recipes/recipe.h"
 
 #define MEMORY_AT "/mnt/memory"
-#define STARTUP_MAX_S 240 /* before and between tries of a probe; run.googleapis.com v2, Probe */
+/* The longest waits before the first try of a probe and between tries (run.googleapis.com v2,
+ * Probe). */
+#define STARTUP_MAX_S 240
 #define LIVENESS_MAX_S 3600
+
 #define TIMEOUT_MAX_S 3600
-#define NAME_SIZE 50 /* of a service's own name, with its NUL */
+#define NAME_SIZE 50 /* for the last part of a service's name, with its NUL */
 
 const char *cloud_run_name(const struct desired *desired, char out[CLOUD_RUN_NAME_SIZE])
 {
@@ -82,7 +86,7 @@ static bool copies_weights(const struct recipe *recipe)
     return json_is_true(recipe_member(recipe, "weights.copied_to_memory"));
 }
 
-/* Makes the container copy the weights, and then run the program with their new path. */
+/* Makes the container copy the weights to memory, and then run the program with their new path. */
 static void add_copying(const struct desired *desired, json_t *container)
 {
     const struct recipe *recipe = desired->recipe;
@@ -229,7 +233,7 @@ json_t *cloud_run_service(const struct desired *desired)
 static const struct gpu {
     const char *accelerator;
     int64_t cpu, memory_gib;
-    const char *regions; /* each between blanks */
+    const char *regions; /* each has a space before and after it */
 } gpus[] = {
     { "nvidia-l4", 4, 16,
       " asia-southeast1 asia-south1 europe-west1 europe-west4 us-central1 us-east4 " },
@@ -252,12 +256,12 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
             accelerator);
     if (recipe->chips != 1)
         return error_set(error, ERROR_INVALID,
-                         "an instance of Cloud Run has exactly one GPU, and the recipe needs %lld",
+                         "a Cloud Run instance has exactly one GPU, but the recipe needs %lld",
                          (long long)recipe->chips);
     if (recipe_integer(recipe, "host.cpu", 4) < gpu->cpu
         || recipe_integer(recipe, "host.memory_gib", 16) < gpu->memory_gib)
         return error_set(error, ERROR_INVALID,
-                         "on Cloud Run %s needs at least %lld vCPU and %lld GiB of memory",
+                         "on Cloud Run %s needs at least %lld vCPUs and %lld GiB of memory",
                          accelerator, (long long)gpu->cpu, (long long)gpu->memory_gib);
     snprintf(place, sizeof place, " %.60s ", desired->place);
     if (strstr(gpu->regions, place) == NULL)
@@ -278,8 +282,9 @@ static CHECKED bool check_probe(const struct recipe *recipe, const char *name, i
         || json_get_integer(value, "timeoutSeconds", 0)
                > json_get_integer(value, "periodSeconds", 0))
         return error_set(error, ERROR_INVALID,
-                         "on Cloud Run the %s probe may wait at most %lld s before the first try "
-                         "and between tries, and a try may take at most the period between tries",
+                         "on Cloud Run the %s probe can wait at most %lld s before the first try "
+                         "and between tries, and a try must not take longer than the period "
+                         "between tries",
                          name, (long long)most_s);
     return true;
 }
@@ -303,7 +308,7 @@ bool cloud_run_check(const struct desired *desired, struct error *error)
     if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0
         && desired->target->bucket[0] == '\0')
         return error_set(error, ERROR_INVALID,
-                         "the recipe's weights are in a bucket, and the target %s has no "
+                         "the recipe's weights are in a bucket, but the target %s has no "
                          "\"bucket\": set it",
                          desired->target->name);
     return (recipe->chips == 0 || check_gpu(desired, error))
@@ -317,10 +322,10 @@ void cloud_run_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
         { recipe_integer(recipe, "scale.min", 0) == 0,
-          "The service scales to zero: the first request afterwards waits for the whole start, and "
-          "an idle instance is billed for about 15 minutes." },
+          "The service scales to zero when it is idle: the next request then waits for a whole "
+          "start. An idle instance is billed for about 15 minutes." },
         { recipe->chips > 0 && recipe_integer(recipe, "scale.max", 1) > 1,
-          "Each instance takes a GPU of the quota, and a measurement covers all instances "
+          "Each instance takes a GPU from the quota, and a measurement covers all instances "
           "together." },
     };
 

@@ -34,8 +34,8 @@ static void set_dry_run(struct step *step)
     text_copy(step->dry_run_url, sizeof step->dry_run_url, dry.url);
 }
 
-/* Adds the steps that create the scheduler's job or, if `is_change`, change its request and its
- * time. */
+/* Adds the steps that create the Cloud Scheduler job or, if `is_change`, the step that changes the
+ * job's request and time. */
 static void add_end(const struct google_list *list, bool is_change)
 {
     bool destroys = list->desired->end_destroys;
@@ -46,8 +46,8 @@ static void add_end(const struct google_list *list, bool is_change)
                                                              url, destroys ? NULL : STOPPED);
 }
 
-/* Replaces all rights on the service, which is new: nobody else has rights on it yet, and the
- * project defines who may invoke it. */
+/* Replaces all rights on the service. It is new, so nobody else has rights on it yet; who can
+ * invoke it is defined in the project. */
 static void add_right(const struct google_list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Gives the new account the right to end");
@@ -91,7 +91,7 @@ static void add_wait(const struct google_list *list, const char *name, const cha
     step->absent_is_done = strcmp(name, "gone") == 0;
 }
 
-/* Changes one member and creates no revision. */
+/* Adds a step that changes one member of the service, which creates no revision. */
 static void add_patch(const struct google_list *list, const char *name, const char *member,
                       json_t *body, const char *summary)
 {
@@ -114,7 +114,7 @@ static void add_create(const struct google_list *list)
     add_creation(list);
     if (ends)
         add_right(list);
-    add_wait(list, "ready", "Waits until it is ready:");
+    add_wait(list, "ready", "Waits until the service is ready:");
 }
 
 static void add_update(const struct google_list *list)
@@ -123,7 +123,7 @@ static void add_update(const struct google_list *list)
     if (observed_end_moves(list->now, list->desired))
         add_end(list, true);
     add_change(list);
-    add_wait(list, "ready", "Waits until it is ready:");
+    add_wait(list, "ready", "Waits until the service is ready:");
 }
 
 static void add_extend(const struct google_list *list)
@@ -142,7 +142,7 @@ static void add_scale(const struct google_list *list)
 {
     add_patch(list, "scale", "scaling",
               json_pack("{s:o}", "scaling", cloud_run_scaling(list->desired)), "Scales");
-    add_wait(list, "ready", "Waits until it is ready:");
+    add_wait(list, "ready", "Waits until the service is ready:");
 }
 
 static void add_start(const struct google_list *list)
@@ -154,8 +154,8 @@ static void add_start(const struct google_list *list)
 
 static void add_stop(const struct google_list *list)
 {
-    add_patch(list, "scale", "scaling", json_loads(STOPPED, 0, NULL), "Stops every instance of");
-    add_wait(list, "stopped", "Waits until it is stopped:");
+    add_patch(list, "scale", "scaling", json_loads(STOPPED, 0, NULL), "Stops all instances of");
+    add_wait(list, "stopped", "Waits until the service is stopped:");
 }
 
 static void add_removal(const struct google_list *list)
@@ -174,7 +174,7 @@ static void add_destroy(const struct google_list *list)
 {
     if (list->now == NULL || list->now->exists)
         add_removal(list);
-    add_wait(list, "gone", "Waits until it is gone:");
+    add_wait(list, "gone", "Waits until the service is gone:");
     google_end_add_job_removal(list);
     google_end_add_account_removal(list);
 }
@@ -190,7 +190,8 @@ static CHECKED bool check_end(enum provider_verb verb, const struct desired *des
     if ((verbs_that_move_end & VERB_BIT(verb)) != 0 && now->ends_ms == 0)
         return error_set(error, ERROR_UNSUPPORTED,
                          "%s in %s has no end, and on Cloud Run only a new service can get one: "
-                         "the right to end it would replace the rights that others have on it",
+                         "granting the right to end it would replace the rights that others have "
+                         "on it",
                          desired->deployment, desired->place);
     return google_end_check(desired, "Cloud Run", error);
 }

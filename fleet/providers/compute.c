@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Compute Engine: its row of the table of providers, and the requirements of a target. */
+/* Google's Compute Engine: its row in the table of providers, and its requirements for a target. */
 #include <string.h>
 
 #include "fleet/providers/compute.h"
@@ -47,7 +47,7 @@ static const char *describe_guard(const struct desired *desired)
     if (desired->ends_ms == 0)
         return NULL;
     return desired->end_destroys ? TITLE " itself deletes the machine at the end of its life"
-                                 : TITLE " itself stops the machine at its end";
+                                 : TITLE " itself stops the machine at the planned end";
 }
 
 static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
@@ -56,7 +56,7 @@ static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
     static const char start[] = GOOGLE_COMPUTE "projects/";
 
     if (strncmp(observed->resource, start, strlen(start)) != 0)
-        return error_set(error, ERROR_INVALID, "%s is not a machine of " TITLE, observed->resource);
+        return error_set(error, ERROR_INVALID, "%s is not a " TITLE " machine", observed->resource);
     return google_machine_key(cloud, observed->resource + strlen(GOOGLE_COMPUTE), observed, out,
                               error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the provider "compute_engine" share. A deployment is one instance of the same
- * name, with GPUs or TPUs; if it has an end, the platform itself stops or deletes it then. Beside
- * it are a firewall and the secret with its key (google_machine.h). Private to compute*.c. */
+/* Shared by the files of the provider "compute_engine". A deployment is one instance of the same
+ * name, with GPUs or TPUs; if it has an end, the platform itself stops or deletes it then. A
+ * firewall and a secret with its API key belong to it (google_machine.h). Private to compute*.c. */
 #pragma once
 
 #include "fleet/providers/google_machine.h"
@@ -11,8 +11,9 @@
 const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SIZE]);
 /* Writes the region of a zone, such as "us-central1" for "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
-/* Returns true for flex-start: the machine waits for capacity, and its life counts from when it
- * gets capacity. The scheduling of `now` decides or, if it is not known, the wanted kind. */
+/* Returns true if the machine is bought as flex-start: it waits for capacity, and its life counts
+ * from when it gets capacity. The scheduling of `now` decides; if that is not known, the wanted
+ * kind does. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
 /* Returns the body of an instance for a recipe. New reference. */
@@ -31,7 +32,7 @@ void compute_lint(const struct desired *desired, json_t *warnings);
 /* Returns true if this machine type includes accelerators. */
 bool compute_has_accelerators(const char *machine_type);
 
-/* As provider.steps, provider.outcome and provider.command (provider.h). */
+/* These implement provider.steps, provider.outcome and provider.command (provider.h). */
 CHECKED bool compute_steps(enum provider_verb verb, const struct desired *desired,
                            const struct observed *now, struct step **out, size_t *count,
                            struct error *error);
@@ -39,15 +40,15 @@ CHECKED enum step_state compute_outcome(const struct step *step, const struct cl
                                         char poll_url[1024], struct error *error);
 void compute_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads an instance's object. `is_inside`: its internal address is used even if it has an
- * external one. Without I/O. */
+/* Reads an instance from its JSON object. `is_inside`: its internal address is used even if it has
+ * an external one. Without I/O. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
-/* As provider.observe and provider.list. */
+/* These implement provider.observe and provider.list. */
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,
                              struct observed *out, struct error *error);
 CHECKED bool compute_list(struct cloud *cloud, const struct fleet_target *target,
                           struct observed **out, size_t *count, json_t *warnings,
                           struct error *error);
-/* Adds a finding for each region of the target's zones: whether it has a quota of accelerators that
+/* Adds a finding for each region of the target's zones: whether it has an accelerator quota that
  * is not used up. */
 void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings);

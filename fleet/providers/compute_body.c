@@ -58,8 +58,8 @@ static json_t *write_time(int64_t at_ms)
     return json_string(text);
 }
 
-/* For flex-start the end is a running time, which counts from when there is capacity. Otherwise it
- * is a fixed time, so that a restart does not postpone it. */
+/* For flex-start, the end is a maximum running time, which counts from when there is capacity.
+ * Otherwise, it is a fixed point in time, so that a restart does not postpone it. */
 static void set_end(const struct desired *desired, bool is_flexible, json_t *out)
 {
     const char *model = json_get_text(out, "provisioningModel", "STANDARD");
@@ -112,8 +112,8 @@ static json_t *disk(const struct desired *desired)
                                   recipe_text(recipe, "compute_engine.disk_type", "pd-balanced")));
 }
 
-/* Unless the target is internal, the interface has an external address, whose ports the firewall
- * protects. */
+/* Unless the target's door is internal, the interface has an external address, whose ports the
+ * firewall protects. */
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;

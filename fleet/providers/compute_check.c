@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses what Compute Engine would refuse, and warns of what is unwise there. */
+/* Refuses what Compute Engine would refuse, and warns about what is unwise there. */
 #include <string.h>
 
 #include "fleet/providers/compute.h"
@@ -12,8 +12,8 @@
 #define LONGEST_MS (120 * DAY_MS)
 #define LONGEST_FLEXIBLE_MS (7 * DAY_MS)
 
-/* The machine types that a recipe may name; each includes its accelerators (documentation of
- * machine families, 2026). */
+/* The machine types that a recipe can name. Each includes the accelerators given here (source:
+ * Google's documentation of machine families, 2026). */
 static const struct machine {
     const char *type, *hardware;
     int64_t chips;
@@ -55,7 +55,7 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
             "or tpu7x-standard-4t; there is none with v5e",
             type);
     if (strcmp(machine->hardware, recipe->hardware) != 0 || machine->chips != recipe->chips)
-        return error_set(error, ERROR_INVALID, "%s has %lld %s, and the recipe needs %lld %s", type,
+        return error_set(error, ERROR_INVALID, "%s has %lld %s, but the recipe needs %lld %s", type,
                          (long long)machine->chips, machine->hardware, (long long)recipe->chips,
                          recipe->hardware);
     return true;
@@ -94,10 +94,11 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
 static CHECKED bool refuse_life(int64_t life_ms, const char *what, int64_t longest_ms,
                                 struct error *error)
 {
-    return error_set(error, ERROR_INVALID,
-                     "%s at most %lld days (%lld s), and this would be %lld s: shorten \"life_s\"",
-                     what, (long long)(longest_ms / DAY_MS), (long long)(longest_ms / 1000),
-                     (long long)(life_ms / 1000));
+    return error_set(
+        error, ERROR_INVALID,
+        "%s at most %lld days (%lld s), but this one would live %lld s: shorten \"life_s\"", what,
+        (long long)(longest_ms / DAY_MS), (long long)(longest_ms / 1000),
+        (long long)(life_ms / 1000));
 }
 
 bool compute_check_end(const struct desired *desired, const struct observed *now,
@@ -113,7 +114,7 @@ bool compute_check_end(const struct desired *desired, const struct observed *now
         return refuse_life(life_ms, "a flex-start machine lives", LONGEST_FLEXIBLE_MS, error);
     if (is_flexible && !desired->end_destroys)
         return error_set(error, ERROR_INVALID,
-                         "\"at_end\" is stop, and a flex-start machine is deleted at its end: "
+                         "\"at_end\" is stop, but a flex-start machine is deleted at its end: "
                          "choose destroy");
     return desired->ends_ms == 0 || desired->made_ms == 0 || life_ms <= LONGEST_MS
            || refuse_life(life_ms, "a Compute Engine machine lives", LONGEST_MS, error);
@@ -135,14 +136,16 @@ void compute_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     const struct google_warning rows[] = {
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "The target names no reservation: an open one that fits is used; if there is none, the "
-          "machine is billed at the on-demand price." },
+          "The target names no reservation, so an open reservation that fits is used. If there is "
+          "none, the machine is billed at the on-demand price." },
         { strcmp(desired->kind, "flex_start") == 0,
-          "Flex-start counts the life from when there is capacity. opsbrain ends the machine at "
-          "the planned time; the platform itself would end it later, by as long as it waited." },
-        { !desired->end_destroys, "A stopped machine's disk is paid for until it is destroyed." },
+          "Flex-start counts the machine's life from when there is capacity. opsbrain ends the "
+          "machine at the planned time; the platform itself would end it later, by as long as the "
+          "machine waited for capacity." },
+        { !desired->end_destroys,
+          "A stopped machine's disk is billed until the machine is destroyed." },
         { !recipe_lists(recipe, "places", desired->place),
-          "The recipe does not name this zone, which may not have the machine type." },
+          "The recipe does not name this zone, which might not have the machine type." },
     };
 
     google_machine_lint(warnings);

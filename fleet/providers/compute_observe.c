@@ -9,8 +9,8 @@
 
 /* ---- One instance ---- */
 
-/* The platform's states, and ours for them. A running machine that opsbrain made reports its
- * further phases itself. */
+/* The platform's states, and the states and phases that we show for them. Once a machine that
+ * opsbrain made is running, it reports its further phases itself. */
 static const struct status {
     const char *word, *state, *phase;
 } statuses[] = {
@@ -31,7 +31,7 @@ static void read_state(const json_t *instance, struct observed *out)
         if (strcmp(word, statuses[i].word) == 0)
             observed_set_state(out, statuses[i].state, statuses[i].phase,
                                json_get_text(instance, "statusMessage", ""));
-    /* a machine that opsbrain did not make reports no phases */
+    /* a machine that opsbrain did not make reports no phases, so it counts as ready */
     if (strcmp(word, "RUNNING") == 0 && out->instance[0] == '\0')
         observed_set_state(out, "ready", "ready", "");
 }
@@ -60,8 +60,7 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
         out);
 }
 
-/* The script contains the image and the arguments, so that a change of either
- * changes its digest. */
+/* The script contains the image and the arguments, so its digest changes if either of them does. */
 static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
@@ -120,7 +119,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
     read_digest(instance, out);
     out->fields = fields_of(instance);
     read_id(json_object_get(instance, "id"), out);
-    /* a change of the labels must send this fingerprint */
+    /* a request that changes the labels must contain this fingerprint */
     text_copy(out->etag, sizeof out->etag, json_get_text(instance, "labelFingerprint", ""));
     text_copy(out->machine, sizeof out->machine,
               google_last_part(json_get_text(instance, "machineType", "")));
@@ -130,7 +129,7 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
 
 /* ---- The machine's own reports ---- */
 
-/* Finds the script's last line, "... startup-script: opsbrain: LINE". */
+/* Finds the last line that the script printed: "... startup-script: opsbrain: LINE". */
 static void read_line(const char *contents, struct observed *out)
 {
     const char *line = NULL;
@@ -145,22 +144,22 @@ static void read_line(const char *contents, struct observed *out)
     text_copy(out->log_line, sizeof out->log_line, text_string(&shown));
 }
 
-/* Reads the script's last line from the serial port. Called for a machine that is not ready and has
- * no line among its guest attributes. */
+/* Reads the script's last line of output from the serial port. Called for a machine that is not
+ * ready and has no line among its guest attributes. */
 static void ask_line(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
     struct error ignored;
     char url[600];
 
-    /* a negative offset counts from the end: the last 4 KiB */
+    /* a negative start counts from the end: this reads the last 4 KiB */
     snprintf(url, sizeof url, "%s/serialPort?port=1&start=-4096", out->resource);
     if (cloud_read(cloud, url, &reply, &ignored))
         read_line(json_get_text(reply.body, "contents", ""), out);
 }
 
 /* Reads the script's guest attributes. A failure is ignored: there are no attributes before the
- * script runs, and the target's credential may lack the permission. */
+ * script runs, and the target's credential might lack the permission. */
 static void ask_machine(struct cloud *cloud, struct observed *out)
 {
     CLOUD_REPLY_AUTO reply = { 0 };

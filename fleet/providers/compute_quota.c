@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "fleet/providers/compute.h"
 
-static bool is_of_gpus(const char *metric)
+static bool is_gpu_quota(const char *metric)
 {
     size_t length = strlen(metric);
 
@@ -14,7 +14,7 @@ static bool is_of_gpus(const char *metric)
            && strcmp(metric + length - 5, "_GPUS") == 0 && strstr(metric, "_VWS_") == NULL;
 }
 
-/* GPU quotas belong to the region. */
+/* GPU quotas are listed in the region's resource. */
 static void read_gpus(struct cloud *cloud, const char *project, const char *region,
                       struct google_quotas *quotas)
 {
@@ -32,7 +32,7 @@ static void read_gpus(struct cloud *cloud, const char *project, const char *regi
         const char *metric = json_get_text(quota, "metric", "");
         double limit = json_number_value(json_object_get(quota, "limit"));
 
-        if (is_of_gpus(metric) && limit > 0 && limit < 1e9)
+        if (is_gpu_quota(metric) && limit > 0 && limit < 1e9)
             google_quotas_add(quotas, metric, (int64_t)limit,
                               (int64_t)json_number_value(json_object_get(quota, "usage")));
     }

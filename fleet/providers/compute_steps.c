@@ -24,11 +24,11 @@ static void add_wait(const struct google_list *list, const char *name, const cha
 
     step->absent_is_done = strcmp(name, "gone") == 0;
     if (strcmp(name, "running") == 0 && strcmp(list->desired->kind, "flex_start") == 0)
-        step->wait_s = STEP_WAITS_TO_END; /* for capacity */
+        step->wait_s = STEP_WAITS_TO_END; /* capacity may not be available until then */
 }
 
-/* Sets the URL of an action on the machine. The URL has the platform's own id of the machine, if it
- * is known, so that the request never reaches a different machine of the same name. */
+/* Sets the URL of an action on the machine. If the platform's own id for the machine is known, the
+ * URL contains it, so that the request never reaches a different machine of the same name. */
 static void set_action(const struct google_list *list, struct step *step, const char *action)
 {
     const char *uid = list->now != NULL ? list->now->uid : "";
@@ -79,7 +79,7 @@ static void add_create(const struct google_list *list)
     google_set_creation(step);
     google_machine_set_id(list->desired, step);
     step->body = compute_instance(list->desired, &list->machine);
-    add_wait(list, "running", "Waits until it runs:");
+    add_wait(list, "running", "Waits until the machine is running:");
 }
 
 static void add_scheduling(const struct google_list *list)
@@ -100,7 +100,7 @@ static void add_labels(const struct google_list *list)
 static void add_stop_and_wait(const struct google_list *list, const char *summary)
 {
     add_action(list, "stop", "/stop", NULL, summary);
-    add_wait(list, "stopped", "Waits until it is stopped:");
+    add_wait(list, "stopped", "Waits until the machine is stopped:");
 }
 
 static void add_stop(const struct google_list *list)
@@ -111,24 +111,25 @@ static void add_stop(const struct google_list *list)
 static void add_start_and_wait(const struct google_list *list)
 {
     add_action(list, "start", "/start", NULL, "Starts the machine");
-    add_wait(list, "running", "Waits until it runs:");
+    add_wait(list, "running", "Waits until the machine is running:");
 }
 
-/* The platform changes the end of stopped machines only. */
+/* The platform changes a machine's end only while the machine is stopped. */
 static void add_extend(const struct google_list *list)
 {
     bool is_stopped = strcmp(list->now->state, "stopped") == 0;
 
     if (!is_stopped)
-        add_stop_and_wait(list, "Stops the machine, whose end cannot be moved while it runs:");
+        add_stop_and_wait(list,
+                          "Stops the machine, whose end cannot be moved while it is running:");
     add_scheduling(list);
     add_labels(list);
     if (!is_stopped)
         add_start_and_wait(list);
 }
 
-/* If the end is a running time (flex-start), it is set to the time that is left, because it counts
- * anew from this start. */
+/* If the end is a maximum running time (flex-start), sets it to the time that is left, because the
+ * platform counts it from this start. */
 static void add_start(const struct google_list *list)
 {
     bool moves = observed_end_moves(list->now, list->desired);
@@ -148,7 +149,7 @@ static void add_destroy(const struct google_list *list)
 
         set_action(list, step, "");
     }
-    add_wait(list, "gone", "Waits until it is gone:");
+    add_wait(list, "gone", "Waits until the machine is gone:");
     google_machine_add_removals(list);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the providers on Google's platforms: labels, steps, outcomes, scheduled ends, lists,
+/* Shared by the providers for Google's platforms: labels, steps, outcomes, scheduled ends, lists,
  * and the requirements of targets. Private to fleet/providers. Functions without a parameter
  * `cloud` do no I/O. */
 #pragma once
@@ -33,19 +33,20 @@ json_t *google_mark(const struct desired *desired);
 #define GOOGLE_TAG_SIZE 25
 void google_tag(const struct desired *desired, const char *what, char out[GOOGLE_TAG_SIZE]);
 
-/* Returns the last part of a name, such as "x" of "projects/P/locations/L/services/x". Borrowed. */
+/* Returns the last part of a name: "x" for "projects/P/locations/L/services/x". Borrowed. */
 const char *google_last_part(const char *name);
 /* Fills in name, place and URL from a resource's full name and the base URL of its service. */
 void google_read_name(const char *service, const char *name, struct observed *out);
-/* Reads an int64, which Google sends as a string or as a number. Returns 0 for anything else, also
- * for a string with a negative number. */
+/* Reads an int64, which Google sends as a string or as a number. Returns 0 for anything else,
+ * including a string with a negative number. */
 int64_t google_integer(const json_t *object, const char *name);
 
 /* ---- Steps ---- */
 
 /* The names of the resources that a machine needs besides itself (google_machine.h). */
 struct google_machine {
-    char tag[32];    /* of the machine, by which the firewall finds it; also the firewall's name */
+    /* the machine's network tag, by which the firewall finds it; also the firewall's name */
+    char tag[32];
     char secret[40]; /* the key's name in Secret Manager */
     char firewall_url[512];
     char secret_url[512];
@@ -56,27 +57,27 @@ struct google_end {
     char job_url[512];
 };
 
-/* A verb's steps while they are made. */
+/* A verb's steps while they are being made. */
 struct google_list {
     const struct desired *desired;
     const struct observed *now;
     struct step **steps;
     size_t *count;
-    /* A provider fills in the members below that it uses: */
+    /* Each provider fills in only those of the following members that it uses. */
     char url[512];        /* of the resource */
     char queued_url[512]; /* of the queued resource that requests a node */
     struct google_machine machine;
     struct google_end end;
 };
 
-/* How a provider makes the steps of each verb. */
+/* How a provider makes the steps for each verb. */
 struct google_verbs {
     CHECKED bool (*check)(enum provider_verb verb, const struct desired *desired,
                           const struct observed *now, struct error *error);
     void (*name)(struct google_list *list); /* fills in the list's URLs and names */
     void (*add[VERB_COUNT])(const struct google_list *list);
 };
-/* As provider.steps. */
+/* Implements provider.steps. */
 CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb verb,
                           const struct desired *desired, const struct observed *now,
                           struct step **out, size_t *count, struct error *error);
@@ -85,11 +86,11 @@ CHECKED bool google_steps(const struct google_verbs *verbs, enum provider_verb v
  * summary. The returned step is valid until the next one is added. */
 struct step *google_add(const struct google_list *list, const char *name, const char *method,
                         const char *url, const char *summary);
-/* Adds a step "secret-NAME" for each secret of the recipe, which checks that the secret exists. */
+/* For each secret of the recipe, adds a step "secret-NAME" that checks that the secret exists. */
 void google_add_secrets(const struct google_list *list);
-/* INVALID if the recipe names a secret that Secret Manager cannot have. */
+/* INVALID if one of the recipe's secrets has a name that Secret Manager does not allow. */
 CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *error);
-/* Adds a step that deletes; a 404 counts as success. */
+/* Adds a step that deletes the resource; a 404 counts as success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);
 /* Makes a POST step create its resource: the request goes to the resource's parent, and deleting
@@ -97,35 +98,35 @@ struct step *google_add_removal(const struct google_list *list, const char *name
 void google_set_creation(struct step *step);
 /* Appends a parameter to the step's URL. `value`: already percent-encoded. */
 void google_add_query(struct step *step, const char *name, const char *value);
-/* CONFLICT if a resource to create exists and is somebody else's; NOT_FOUND if a resource to
- * change, but not to destroy, does not exist; INVALID if a creation or an update has no recipe.
- * `what`: the kind of resource, such as "machine". */
+/* CONFLICT if the resource to create exists and is somebody else's. NOT_FOUND if the resource does
+ * not exist, unless it is to be created or destroyed. INVALID if a creation or an update has no
+ * recipe. `what`: the kind of resource, such as "machine". */
 CHECKED bool google_check_state(enum provider_verb verb, const struct desired *desired,
                                 const struct observed *now, const char *what, struct error *error);
 /* Appends the step as a gcloud command. `commands` has pairs of a step's name and its command, such
  * as { "stop", "compute instances stop" }, and ends with NULL; `place` is the option for the place,
  * such as "--zone". The check of a secret has its own command; any other step without a pair is
- * shown as a request. */
+ * shown as a curl command. */
 void google_command(const struct desired *desired, const struct step *step,
                     const char *const commands[][2], const char *place, struct text *out);
 
 /* ---- Scheduled ends ---- */
 
 /* Fills in the names of the job and its account. `what`: the resource's full name at the platform;
- * `region`: the scheduler's. */
+ * `region`: the job's. */
 void google_end_name(const struct desired *desired, const char *what, const char *region,
                      struct google_end *out);
 /* Adds the step "end-account", which creates the account, without any rights. */
 void google_end_add_account(const struct google_list *list);
 /* Adds the steps "end-before", which deletes an earlier job, and "end", which creates the job.
- * `method`, `url`, `body`: of the request that the job sends; `body` NULL: none. */
+ * `method`, `url` and `body` are those of the request that the job sends; `body` NULL: none. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body);
-/* Adds the step "end", which changes the existing job and does not replace it, so that a running
- * server is never without an end. */
+/* Adds the step "end", which changes the existing job instead of replacing it, so that there is
+ * always a job that will end the running server. */
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body);
-/* Add the steps "remove-end" and "remove-end-account". */
+/* These add the steps "remove-end" and "remove-end-account". */
 void google_end_add_job_removal(const struct google_list *list);
 void google_end_add_account_removal(const struct google_list *list);
 /* INVALID if the end is too far away for a schedule, which has no year. */
@@ -152,8 +153,8 @@ CHECKED enum step_state google_judge_failure(const struct step *step,
  * followed by its name. */
 CHECKED enum step_state google_judge_operation(const json_t *operation, const char *base,
                                                char poll_url[1024], struct error *error);
-/* Judges a step that waits: it is done once the observed state is the step's name. A step "ready"
- * fails if that state is "failed". */
+/* Judges a step that waits: it is done once the observed state equals the step's name. A step
+ * "ready" fails if the observed state is "failed". */
 CHECKED enum step_state google_judge_wait(const struct step *step, const struct observed *now,
                                           char poll_url[1024], struct error *error);
 bool google_is_one_of(const char *name, const char *const *names); /* `names` ends with NULL */
@@ -174,8 +175,8 @@ struct google_collection {
     void (*read)(const json_t *page, const struct google_found *found);
 };
 /* Lists the resources of all collections in each of the target's places; a row without a service
- * ends `collections`. A place that the platform reports as unreachable becomes a warning. Free with
- * observed_list_free. */
+ * ends `collections`. For a place that the platform reports as unreachable, adds a warning. Free
+ * with observed_list_free. */
 CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_target *target,
                                    const struct google_collection *collections,
                                    struct observed **out, size_t *count, json_t *warnings,
@@ -186,7 +187,7 @@ CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_targe
 /* Checks project, credential and places, which must be zones (`has_zones`) or regions. */
 CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
                                  bool has_zones, struct error *error);
-/* Add a finding for each permission and for each service's API; the lists end with NULL. */
+/* These add a finding for each permission and for each service's API. The lists end with NULL. */
 CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
                                       const char *const *permissions, json_t *findings,
                                       struct error *error);
@@ -203,21 +204,21 @@ void google_check_resources(struct cloud *cloud, const struct fleet_target *targ
  * reference. */
 json_t *google_network(const struct fleet_target *target);
 
-/* The quotas of a place, from which one finding is made: whether at least one is not used up. */
+/* The quotas for a place, from which one finding is made: whether at least one is not used up. */
 struct google_quotas {
     struct text list; /* "NVIDIA_L4_GPUS 8 (2 used)" */
     bool has_free;
 };
-/* `limit` < 0: unlimited. */
+/* Adds a quota. `limit` < 0: unlimited. */
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
-/* Reads a quota of a place from Cloud Quotas; if it cannot be read, it counts as missing. `place`:
- * a region or zone. */
+/* Reads a quota for a place, a region or zone, from Cloud Quotas. A quota that cannot be read
+ * counts as missing. */
 void google_quotas_read(struct cloud *cloud, const char *project, const char *service,
                         const char *quota, const char *place, struct google_quotas *quotas);
 /* Adds the finding, and frees the list. */
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
-/* Adds a finding for each place, from the quotas of `service` in Cloud Quotas that `names` lists;
- * `names` ends with NULL. */
+/* Adds a finding for each place, based on those quotas of `service` in Cloud Quotas that `names`
+ * lists. `names` ends with NULL. */
 void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
                          const char *service, const char *const *names, json_t *findings);

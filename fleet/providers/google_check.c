@@ -38,7 +38,7 @@ bool google_check_target(const struct fleet_target *target, const char *title, b
                          title);
     for (size_t i = 0; i < target->place_count; i++)
         if (!is_place(target->places[i], has_zones))
-            return error_set(error, ERROR_INVALID, "\"regions\" has \"%s\": on %s each is %s",
+            return error_set(error, ERROR_INVALID, "\"regions\" has \"%s\": on %s each must be %s",
                              target->places[i], title, place);
     return target->place_count > 0
            || error_set(error, ERROR_INVALID, "a target on %s needs \"regions\": %s", title, place);

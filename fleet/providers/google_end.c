@@ -38,7 +38,7 @@ void google_end_add_account(const struct google_list *list)
     char url[512];
 
     account_url(list, url);
-    step = google_add(list, "end-account", "POST", url, "Creates the account that is to end");
+    step = google_add(list, "end-account", "POST", url, "Creates the account that will end");
     google_set_creation(step);
     step->body =
         json_pack("{s:s, s:{s:s+, s:o}}", "accountId", id, "serviceAccount", "displayName", "Ends ",
@@ -66,15 +66,15 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
                      request, "retryConfig", "retryCount", 5, "minBackoffDuration", "30s");
 }
 
-/* Replaces a job that an earlier resource of this name has left, because that job has a different
- * time. */
+/* Replaces a job that is left over from an earlier resource of this name, because its time is
+ * different. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body)
 {
     struct step *step;
 
     google_add_removal(list, "end-before", list->end.job_url,
-                       "Deletes an earlier Cloud Scheduler job, if there is one, that would end");
+                       "Deletes any earlier Cloud Scheduler job that would end");
     step = google_add(list, "end", "POST", list->end.job_url,
                       "Creates the Cloud Scheduler job that ends");
     google_set_creation(step);
@@ -102,7 +102,7 @@ void google_end_add_account_removal(const struct google_list *list)
     char url[512];
 
     account_url(list, url);
-    google_add_removal(list, "remove-end-account", url, "Deletes the account that may end");
+    google_add_removal(list, "remove-end-account", url, "Deletes the account that can end");
 }
 
 bool google_end_check(const struct desired *desired, const char *title, struct error *error)
@@ -110,7 +110,7 @@ bool google_end_check(const struct desired *desired, const char *title, struct e
     return desired->ends_ms == 0 || desired->made_ms == 0
            || desired->ends_ms <= desired->made_ms + LONGEST_MS
            || error_set(error, ERROR_INVALID,
-                        "on %s a life is at most 364 days, because a schedule of Cloud Scheduler "
-                        "has no year: shorten \"life_s\"",
+                        "on %s a life is at most 364 days, because a Cloud Scheduler schedule has "
+                        "no year: shorten \"life_s\"",
                         title);
 }

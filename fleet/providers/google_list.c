@@ -20,7 +20,7 @@ static void warn_of_unreachable(const json_t *page, json_t *warnings)
                 warnings, json_sprintf("%.100s could not be read", json_string_value(place)));
 }
 
-/* Warns if there are more pages than are read. */
+/* Warns if there are more pages than it reads. */
 static CHECKED bool read_pages(struct cloud *cloud, const char *place,
                                const struct google_collection *collection,
                                const struct google_found *found, json_t *warnings,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names and requests of a machine's key and firewall, the outcomes of requests to Compute
- * Engine, what a machine reports about itself, and the reading of its key. */
+/* Names a machine's key and firewall and makes the requests for them, judges Compute Engine's
+ * replies, and reads a machine's key and what the machine reports about itself. */
 #include "fleet/providers/google_machine.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "fleet/cloud/cloud_problem.h"
 #include "fleet/recipes/recipe.h"
 
-/* Reads the project of "projects/P/...". Returns false if the name has another form. */
+/* Reads the project P from "projects/P/...". Returns false if the name has another form. */
 static bool read_project(const char *name, char out[64])
 {
     if (strncmp(name, "projects/", 9) != 0)
@@ -98,7 +98,8 @@ static void add_key(const struct google_list *list)
                            google_labels(list->desired));
 }
 
-/* Replaces all rights that are granted on the secret itself: it is this deployment's alone. */
+/* Replaces all rights that are granted on the secret itself, which belongs to this deployment
+ * alone. */
 static void add_right(const struct google_list *list)
 {
     const char *account = list->desired->target->service_account;
@@ -159,7 +160,7 @@ static bool is_plain(const char *name)
 }
 
 /* Returns the length of the part of a resource's URL to which "/operations/NAME" is appended, such
- * as ".../zones/z" of ".../zones/z/instances/x". */
+ * as ".../zones/z" for ".../zones/z/instances/x". */
 static int parent_length(const char *resource)
 {
     const char *last = strrchr(resource, '/');
@@ -189,7 +190,7 @@ enum step_state google_machine_judge(const struct step *step, const json_t *oper
     cloud_problem_read(200, operation, &problem);
     snprintf(sentence, sizeof sentence, "%s%s", problem.message,
              strncmp(problem.kind, "ZONE_RESOURCE_POOL_EXHAUSTED", 28) == 0
-                 ? "; try another of the target's zones, or later"
+                 ? "; try another of the target's zones, or try again later"
                  : "");
     return google_fail(error, sentence);
 }

@@ -2,7 +2,7 @@
 /* What a model server on a Google machine (an instance of Compute Engine or a node of Cloud TPU)
  * needs besides the machine: an API key, a firewall that admits its clients, and the script that
  * starts it. The machine makes the key at its first boot and writes it to a secret, from which
- * opsbrain reads it: no request of a plan contains the key. */
+ * opsbrain reads it: no request in a plan contains the key. */
 #pragma once
 
 #include "fleet/providers/google.h"
@@ -20,7 +20,7 @@
         [VERB_SCALE] = "a deployment is one machine: deploy another beside it"                     \
     }
 #define GOOGLE_MACHINE_LOCK                                                                        \
-    "the engine asks for a key that the machine makes and keeps in Secret Manager, and a "         \
+    "the engine requires a key that the machine makes and keeps in Secret Manager, and a "         \
     "firewall lets only the target's source ranges reach its port"
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
@@ -47,25 +47,25 @@ CHECKED bool google_machine_check_target(const struct fleet_target *target, cons
                                          struct error *error);
 /* Returns true if the target's machines have only an internal address. */
 bool google_machine_is_inside(const struct fleet_target *target);
-/* Adds a finding for each permission and API that key, firewall and service account need, and the
- * findings of google_check_resources. */
+/* Adds a finding for each permission and API that the key, the firewall and the service account
+ * need, and the findings of google_check_resources. */
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
 /* INVALID if no Google machine can run the recipe, for example because its engine reads no API key,
- * or if the recipe's hardware cannot be bought as the wanted kind. */
+ * or if the recipe's hardware cannot be bought in the wanted way, such as spot. */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
-/* Returns the environment variable from which the recipe's engine reads its API key; NULL if it
- * reads none. Static. */
+/* Returns the name of the environment variable from which the recipe's engine reads its API key;
+ * NULL if it reads none. Static. */
 const char *google_machine_key_variable(const struct recipe *recipe);
 /* Adds the warnings that apply to every machine. */
 void google_machine_lint(json_t *warnings);
 
-/* Appends the script that starts the server at every boot. It reads secrets with the machine's own
- * account and contains none. It writes its phase (image, weights, compile, ready, failed) and the
- * server's last line, or the reason of a failure, as the guest attributes "phase" and "line" in
- * the namespace GOOGLE_ATTRIBUTES. It also writes both to the serial port, whose output Cloud TPU
- * does not show for nodes. */
+/* Appends the script that starts the server at every boot. The script reads secrets with the
+ * machine's own account and contains none. It reports its phase (image, weights, compile, ready,
+ * failed) and the last line of the server's log, or the reason for a failure, as the guest
+ * attributes "phase" and "line" in the namespace GOOGLE_ATTRIBUTES. It also writes both to the
+ * serial port, but Cloud TPU does not show that output for its nodes. */
 #define GOOGLE_ATTRIBUTES "opsbrain/"
 void google_machine_script(const struct desired *desired, const struct google_machine *machine,
                            struct text *out);
@@ -73,7 +73,7 @@ void google_machine_script(const struct desired *desired, const struct google_ma
 /* Reads state, phase and last line from the script's guest attributes, [{"key", "value"}]. */
 void google_machine_read(const json_t *items, struct observed *out);
 
-/* Judges an operation of Compute Engine, {"name", "status", "error"}, on the step's resource. */
+/* Judges a Compute Engine operation, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
 /* Judges a reply whose verdict is not CLOUD_DONE. If a resource is not ready yet, the request is
@@ -81,12 +81,12 @@ CHECKED enum step_state google_machine_judge(const struct step *step, const json
 CHECKED enum step_state google_machine_judge_failure(const struct step *step,
                                                      const struct cloud_reply *reply,
                                                      struct error *error);
-/* Adds a request id to the step's URL, a UUID derived from the plan and the step's name, so that a
- * request repeated after a lost reply is carried out once. */
+/* Adds a request id to the step's URL: a UUID derived from the plan's id and the step's name. With
+ * it, a request that is repeated after a lost reply is carried out only once. */
 void google_machine_set_id(const struct desired *desired, struct step *step);
 
-/* Reads the API key of a machine that opsbrain made; "" for any other machine. The machine's labels
- * are read at `observed->resource`. `what`: as for google_machine_name. */
+/* Reads the API key of a machine that opsbrain made; "" for any other machine. Fetches the
+ * machine's labels from `observed->resource`. `what`: as for google_machine_name. */
 CHECKED bool google_machine_key(struct cloud *cloud, const char *what,
                                 const struct observed *observed, char out[SECRET_VALUE_SIZE],
                                 struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refuses targets and recipes that cannot be used for Google machines, finds what a target lacks,
- * and warns of what is unwise. */
+ * and warns about what is unwise. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -52,18 +52,19 @@ static CHECKED bool check_ranges(const struct fleet_target *target, const char *
     if (target->source_range_count == 0)
         return error_set(
             error, ERROR_INVALID,
-            "a target on %s needs \"source_ranges\": who may reach the port of a server", title);
+            "a target on %s needs \"source_ranges\": the addresses that can reach a server's port",
+            title);
     for (size_t i = 0; i < target->source_range_count; i++)
         if (!is_range(target->source_ranges[i]))
             return error_set(error, ERROR_INVALID,
-                             "\"source_ranges\" has \"%s\": a range is like 203.0.113.4/32 or "
+                             "\"source_ranges\" has \"%s\": a range looks like 203.0.113.4/32 or "
                              "10.0.0.0/8, with a prefix of at least %d bits (IPv6: %d), so that no "
                              "server is open to everybody",
                              target->source_ranges[i], SHORTEST_IPV4_PREFIX, SHORTEST_IPV6_PREFIX);
     return true;
 }
 
-/* The names are written into the URLs and bodies of requests. */
+/* The names must be safe to write into the URLs and bodies of requests. */
 static CHECKED bool check_names(const struct fleet_target *target, struct error *error)
 {
     const struct {
@@ -95,8 +96,8 @@ bool google_machine_check_target(const struct fleet_target *target, const char *
     if (target->door[0] != '\0' && strcmp(target->door, "external") != 0
         && !google_machine_is_inside(target))
         return error_set(error, ERROR_INVALID,
-                         "\"door\" is \"%s\": on %s it is external (an address that the firewall "
-                         "guards) or internal (the network's own)",
+                         "\"door\" is \"%s\": on %s it must be external (an address that the "
+                         "firewall guards) or internal (an address within the network)",
                          target->door, title);
     if (target->service_account[0] == '\0')
         return error_set(error, ERROR_INVALID,
@@ -146,12 +147,12 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
         return error_set(error, ERROR_INVALID, "on %s a recipe needs an image", title);
     if (strcmp(recipe_text(recipe, "weights.from", ""), "hub") != 0)
         return error_set(error, ERROR_INVALID,
-                         "on %s the engine downloads the weights from the hub: the recipe's are "
-                         "elsewhere",
+                         "on %s the engine downloads the weights from the hub, but this recipe's "
+                         "weights are elsewhere",
                          title);
     if (google_machine_key_variable(recipe) == NULL)
         return error_set(error, ERROR_INVALID,
-                         "on %s a server needs an API key, and %s reads none from its environment: "
+                         "on %s a server needs an API key, but %s reads none from its environment: "
                          "use vllm or llama.cpp",
                          title, recipe->engine);
     if (desired->kind[0] != '\0' && recipe_member(recipe, "kinds") != NULL
@@ -165,9 +166,10 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
 void google_machine_lint(json_t *warnings)
 {
     const struct google_warning rows[] = {
-        { true, "The key, prompts and answers cross the network without TLS: keep the source "
-                "ranges within networks of your own." },
-        { true, "Every start downloads the weights, and the first one also the image." },
+        { true, "The key, prompts and answers cross the network without TLS: limit the source "
+                "ranges to your own networks." },
+        { true,
+          "Every start downloads the weights, and the first start also downloads the image." },
     };
 
     google_warn(rows, sizeof rows / sizeof rows[0], warnings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script that starts a model server on a Google machine at every boot. Everybody who may view
- * the machine can read the script and, on Compute Engine, its output on the serial port. */
+/* The script that starts a model server on a Google machine at every boot. Anyone who is allowed
+ * to view the machine can read the script and, on Compute Engine, its output on the serial port. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- Shell quoting ---- */
 
-/* Appends the word in single quotes, which only a single quote ends. */
+/* Appends the word in single quotes. Only a single quote within it needs to be escaped. */
 static void add_word(struct text *out, const char *word)
 {
     text_add(out, " '");
@@ -34,7 +34,7 @@ static void add_option(struct text *out, const char *option, const char *value)
 
 /* ---- The script's parts ---- */
 
-/* A token is passed to curl by a pipe, because everybody can see a program's arguments. */
+/* Tokens are passed to curl through a pipe, because every user can see a program's arguments. */
 static const char functions[] =
     "set -u\n"
     "metadata=http://metadata.google.internal/computeMetadata/v1/instance\n"
@@ -80,7 +80,7 @@ static void add_secret(struct text *out, const char *variable, const char *secre
 }
 
 /* The script reads the recipe's secrets and the key into variables, which are passed to the
- * container by name. It makes a key if none can be read. */
+ * container by name. If it cannot read a key, it makes one. */
 static void add_secrets(const struct recipe *recipe, const struct google_machine *machine,
                         struct text *out)
 {
@@ -152,8 +152,9 @@ static void add_environment(const struct recipe *recipe, struct text *out)
     add_option(out, "-e", google_machine_key_variable(recipe));
 }
 
-/* Keeps the machine's own token from the container, which may use the metadata server for DNS, but
- * not for tokens. On a TPU the container shares the machine's network and cannot be restricted. */
+/* Keeps the container from getting the machine's own token: it can use the metadata server for DNS,
+ * but not for tokens. On a TPU, the container shares the machine's network and cannot be
+ * restricted. */
 static void add_guard(const struct recipe *recipe, struct text *out)
 {
     if (!is_tpu(recipe))
@@ -161,7 +162,8 @@ static void add_guard(const struct recipe *recipe, struct text *out)
                       "end 'the metadata server cannot be closed to the container'\n");
 }
 
-/* If the recipe has a command, it replaces the image's: its first word becomes the entry point. */
+/* If the recipe has a command, it replaces that of the image: its first word becomes the entry
+ * point. */
 static void add_run(const struct desired *desired, struct text *out)
 {
     const struct recipe *recipe = desired->recipe;
@@ -181,8 +183,8 @@ static void add_run(const struct desired *desired, struct text *out)
     text_add(out, " || end 'docker run failed'\n");
 }
 
-/* Reports the server's last line, and the phase "compile" if the line shows it, until the server
- * answers or has ended. */
+/* Until the server answers or has ended, reports the last line of its log, and the phase "compile"
+ * if that line indicates it. */
 static const char watch[] =
     "\ndo\n"
     "    state=$(docker inspect -f '{{.State.Status}}' " CONTAINER ")\n"

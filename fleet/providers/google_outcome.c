@@ -46,7 +46,7 @@ enum step_state google_judge_operation(const json_t *operation, const char *base
         return STEP_WAIT;
     }
     if (json_object_get(operation, "error") == NULL)
-        return STEP_DONE; /* "response" may be missing, and is not read */
+        return STEP_DONE; /* "response" can be missing, and is not needed */
     cloud_problem_read(200, operation, &problem);
     return google_fail(error, problem.message);
 }

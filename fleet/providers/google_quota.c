@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a project's quotas in a place, and makes one finding of them. */
+/* Reads a project's quotas for a place, and makes one finding from them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t l
     quotas->has_free = quotas->has_free || limit < 0 || limit > used;
 }
 
-/* Returns true if an entry is for the place. An entry with neither a region nor a zone is for all
- * the locations that it lists. */
+/* Returns true if an entry applies to the place. An entry with neither a region nor a zone applies
+ * to all the locations that it lists. */
 static bool is_for(const json_t *entry, const char *place)
 {
     const json_t *dimensions = json_object_get(entry, "dimensions"), *one;
@@ -74,7 +74,7 @@ void google_quotas_read(struct cloud *cloud, const char *project, const char *se
             continue;
         add_entry(entry, quota, family, quotas);
         if (family[0] == '\0')
-            return; /* Google lists the most specific entry first, which takes precedence */
+            return; /* the most specific entry, which Google lists first, takes precedence */
     }
 }
 
@@ -83,11 +83,11 @@ void google_quotas_finish(struct google_quotas *quotas, const struct fleet_targe
 {
     TEXT_AUTO need = { 0 };
 
-    text_addf(&need, "a quota of accelerators in %s%s%.400s", place,
+    text_addf(&need, "an accelerator quota in %s%s%.400s", place,
               quotas->list.length > 0 ? ": " : "", text_string(&quotas->list));
     google_add_finding(
         findings, text_string(&need), quotas->has_free,
-        json_sprintf("ask for one: https://console.cloud.google.com/iam-admin/quotas?project=%s",
+        json_sprintf("request one: https://console.cloud.google.com/iam-admin/quotas?project=%s",
                      target->project));
     text_finish(&quotas->list);
 }

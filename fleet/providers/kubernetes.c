@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any Kubernetes cluster: its row of the table of providers, and the requirements of a target and
+/* Any Kubernetes cluster: its row in the table of providers, and the requirements for a target and
  * its credential. */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
     if (length == 0 || length > 63 || name[length] != '\0')
         return error_set(error, ERROR_INVALID,
                          "\"namespace\" is \"%s\": a target on Kubernetes needs one, with at most "
-                         "63 of a-z, 0-9 and '-'",
+                         "63 characters from a-z, 0-9 and '-'",
                          name);
     if (target->credential.kind != CLOUD_KUBECONFIG && target->credential.kind != CLOUD_IN_CLUSTER)
         return error_set(error, ERROR_INVALID,
@@ -28,20 +28,20 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
         return error_set(
             error, ERROR_INVALID,
             "with \"door\" proxy, opsbrain calls the servers through the API server and does not "
-            "use the target's \"proxy\" for that: set \"door\" to cluster or node_port, or set no "
+            "use the target's \"proxy\" for that: set \"door\" to cluster or node_port, or remove "
             "\"proxy\"");
     for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
         if (strcmp(door, doors[i]) == 0)
             return true;
     return error_set(error, ERROR_INVALID,
-                     "\"door\" is \"%s\": a target on Kubernetes has cluster, proxy or node_port",
+                     "\"door\" is \"%s\": on Kubernetes it must be cluster, proxy or node_port",
                      door);
 }
 
 /* The permissions that the target's credential needs. */
 static const struct right {
     const char *verb, *group, *resource, *subresource;
-    const char *door; /* only for targets with this door; NULL: always */
+    const char *door; /* needed only for targets with this door; NULL: always needed */
 } rights[] = {
     { "get", "apps", "deployments", "" },
     { "list", "apps", "deployments", "" },
@@ -137,10 +137,8 @@ static void lint(const struct desired *desired, json_t *warnings)
     const char *from = recipe_text(recipe, "weights.from", "hub");
 
     if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
-        json_array_append_new(
-            warnings,
-            json_string(
-                "The recipe selects no nodes, so any node with its accelerator resource is used."));
+        json_array_append_new(warnings, json_string("The recipe selects no nodes, so any node with "
+                                                    "its accelerator resource can be used."));
     if (strcmp(from, "bucket") == 0)
         json_array_append_new(
             warnings,
@@ -148,7 +146,7 @@ static void lint(const struct desired *desired, json_t *warnings)
     json_array_append_new(warnings,
                           json_sprintf("An update needs the resources of one more pod%s until the "
                                        "new pods are ready.",
-                                       recipe->chips > 0 ? ", with its accelerators," : ""));
+                                       recipe->chips > 0 ? ", including its accelerators," : ""));
 }
 
 static const char *describe_guard(const struct desired *desired)
@@ -156,10 +154,10 @@ static const char *describe_guard(const struct desired *desired)
     if (desired->ends_ms == 0)
         return NULL;
     return desired->end_destroys
-               ? "a CronJob in the cluster deletes the Deployment at its end, with an account that "
-                 "may delete nothing else"
-               : "a CronJob in the cluster scales the Deployment to 0 at its end, with an account "
-                 "that may change nothing else";
+               ? "a CronJob in the cluster deletes the Deployment at the planned end, using an "
+                 "account that can delete nothing else"
+               : "a CronJob in the cluster scales the Deployment to 0 at the planned end, using "
+                 "an account that can change nothing else";
 }
 
 bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
@@ -180,10 +178,9 @@ bool kubernetes_key(struct cloud *cloud, const struct observed *observed,
              observed->name);
     return cloud_read(cloud, url, &reply, error)
            && (provider_read_key(json_get_text(json_object_get(reply.body, "data"), "key", ""), out)
-               || error_set(
-                   error, ERROR_INVALID,
-                   "the Secret %s-key needs a member \"key\" that is a text of 1 to %d bytes",
-                   observed->name, SECRET_VALUE_SIZE - 1));
+               || error_set(error, ERROR_INVALID,
+                            "the Secret %s-key needs a member \"key\" with 1 to %d bytes of text",
+                            observed->name, SECRET_VALUE_SIZE - 1));
 }
 
 extern const struct provider provider_kubernetes;
@@ -193,9 +190,10 @@ const struct provider provider_kubernetes = {
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
              | VERB_BIT(VERB_DESTROY),
-    .lock = "the server is reached inside the cluster only; or by the API server's proxy, with the "
-            "cluster's own credential; or by a port of the nodes, with a key from the namespace's "
-            "Secret",
+    .lock =
+        "depending on the target's door, the server is reached only inside the cluster, through "
+        "the API server's proxy with the cluster's own credential, or through a port on the "
+        "nodes with a key from a Secret in the namespace",
     .check_target = check_target,
     .steps = kubernetes_steps,
     .outcome = kubernetes_outcome,

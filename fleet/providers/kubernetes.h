@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the provider "kubernetes". A deployment is a Deployment and a Service of
- * the same name and, if it has an end, a CronJob NAME-end with an account that may scale or delete
- * only that Deployment. Private to kubernetes*.c. */
+/* Shared by the files of the provider "kubernetes". A deployment of opsbrain consists of a
+ * Kubernetes Deployment and a Service with the same name. If it is to end at some time, there is
+ * also a CronJob NAME-end, whose service account can only scale or delete that one Deployment.
+ * Private to kubernetes*.c. */
 #pragma once
 
 #include "fleet/providers/provider.h"
 
 #define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
 #define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
-/* An annotation: the end in UTC, like 2026-11-23T04:50:00.000Z, or "never". */
+/* An annotation: when the deployment ends, in UTC, like 2026-11-23T04:50:00.000Z, or "never". */
 #define KUBERNETES_ENDS "opsbrain/ends"
-#define KUBERNETES_AT_END "opsbrain/at-end" /* an annotation: stop, destroy */
+#define KUBERNETES_AT_END "opsbrain/at-end" /* an annotation: "stop" or "destroy" */
 #define KUBERNETES_APPLY "application/apply-patch+yaml"
 #define KUBERNETES_ACCELERATORS                                                                    \
     {                                                                                              \
@@ -32,7 +33,7 @@ json_t *kubernetes_end_notes(const struct desired *desired);
 
 /* Returns the name of the recipe's accelerator resource, such as "nvidia.com/gpu". Borrowed. */
 const char *kubernetes_accelerator(const struct recipe *recipe);
-/* Returns the target's door; "cluster" if it names none. Borrowed. */
+/* Returns the target's `door` (how servers are reached), or "cluster" if it is "". Borrowed. */
 const char *kubernetes_door(const struct fleet_target *target);
 
 CHECKED bool kubernetes_steps(enum provider_verb verb, const struct desired *desired,
@@ -42,7 +43,7 @@ CHECKED enum step_state kubernetes_outcome(const struct step *step, const struct
                                            char poll_url[1024], struct error *error);
 void kubernetes_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a Deployment's object. `pods`, `log` NULL: not known. Without I/O. */
+/* Reads a Deployment object. `pods` and `log` are NULL if they are not known. Does no I/O. */
 void kubernetes_read(const json_t *deployment, const json_t *pods, const char *log,
                      struct observed *out);
 CHECKED bool kubernetes_observe(struct cloud *cloud, const struct desired *desired,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects of a deployment, in the form for server-side apply. */
+/* Makes the objects of a deployment, in the form that server-side apply takes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define END_IMAGE "docker.io/curlimages/curl:8.11.1"
 #define STARTUP_S 900  /* if the recipe has no startup probe */
-#define PROGRESS_S 900 /* for scheduling and the image, beyond the startup probe */
+#define PROGRESS_S 900 /* for scheduling and pulling the image, added to the startup time */
 
 const char *kubernetes_accelerator(const struct recipe *recipe)
 {
@@ -103,7 +103,7 @@ static void add_probes(const struct recipe *recipe, json_t *container)
         if (value != NULL)
             json_object_set_new(container, names[i][1], value);
     }
-    /* without a readiness probe the pod would be ready as soon as its container has started */
+    /* without a readiness probe, the pod would be ready as soon as its container has started */
     if (json_object_get(container, "readinessProbe") == NULL)
         json_object_set_new(container, "readinessProbe",
                             json_pack("{s:{s:s, s:I}, s:i}", "httpGet", "path", "/health", "port",
@@ -185,8 +185,8 @@ static json_t *make_container(const struct desired *desired)
 
 /* ---- The Deployment ---- */
 
-/* Returns the recipe's node labels, each "KEY=VALUE", as {KEY: VALUE}, with GKE's label of spot
- * nodes if the kind is spot. */
+/* Returns the recipe's node labels, each "KEY=VALUE", as {KEY: VALUE}. Adds GKE's label for spot
+ * nodes if the kind is "spot". */
 static json_t *node_selector(const struct desired *desired)
 {
     const json_t *labels = recipe_member(desired->recipe, "kubernetes.node_labels"), *label;
@@ -217,7 +217,7 @@ static json_t *make_pod(const struct desired *desired)
     if (desired->target->service_account[0] != '\0')
         json_object_set_new(pod, "serviceAccountName",
                             json_string(desired->target->service_account));
-    /* nodes with accelerators may have a taint that keeps other pods away */
+    /* nodes with accelerators often have a taint that keeps other pods away */
     if (desired->recipe->chips > 0)
         json_object_set_new(pod, "tolerations",
                             json_pack("[{s:s, s:s, s:s}]", "key",
@@ -332,8 +332,9 @@ json_t *kubernetes_end_binding(const struct desired *desired)
     return out;
 }
 
-/* The command reads the clock before it acts, because a schedule has no year. API and ACCOUNT are
- * variables, so that tests can run it outside a pod. */
+/* The command does nothing before the end: a cron schedule has no year, so the job can also run in
+ * an earlier year. API and ACCOUNT are variables, so that tests can run the command outside a
+ * pod. */
 static json_t *end_command(const struct desired *desired)
 {
     static const char destroy[] = "-X DELETE \"$API/apis/apps/v1/namespaces/%s/deployments/%s\"";

@@ -30,7 +30,7 @@ static const json_t *condition_of(const json_t *status, const char *type)
     return NULL;
 }
 
-/* Guesses a running server's phase from its last log line. */
+/* Guesses a starting server's phase from its last log line. */
 static const char *phase_of_log(const char *line)
 {
     static const char *const words[] = { "compil", "graph", "warm", "Capturing", "XLA" };
@@ -67,7 +67,7 @@ static const json_t *container_status_of(const json_t *pod)
     return json_array_get(at(pod, "status", "containerStatuses"), 0);
 }
 
-/* Reads the digest of the running image, whose tag may by now belong to another image. */
+/* Reads the digest of the running image, because its tag may by now name another image. */
 static void read_digest(const json_t *pod, struct observed *out)
 {
     const char *digest = strstr(json_get_text(container_status_of(pod), "imageID", ""), "sha256:");
@@ -91,8 +91,8 @@ static void read_pod(const json_t *pod, const char *log, struct observed *out)
         observed_set_state(out, "starting", "image", "");
 }
 
-/* Rates how well a pod explains why the Deployment is not ready: 2 if the pod waits for a node, 1
- * if it is not ready for another reason, 0 if it is ready. */
+/* Rates how well a pod explains why the Deployment is not ready: 2 if the pod is waiting for a
+ * node, 1 if it is not ready for another reason, 0 if it is ready. */
 static int trouble_of(const json_t *pod)
 {
     const json_t *status = json_object_get(pod, "status");
@@ -102,8 +102,8 @@ static int trouble_of(const json_t *pod)
     return strcmp(json_get_text(condition_of(status, "Ready"), "status", ""), "True") != 0;
 }
 
-/* Returns the pod with the highest rating, the youngest of several with the same rating. Ignores
- * pods that are being deleted; returns NULL if there is no other pod. */
+/* Returns the pod with the highest rating, or the newest of several that share it. Ignores pods
+ * that are being deleted; returns NULL if there are no others. */
 static const json_t *most_relevant_pod(const json_t *pods)
 {
     const json_t *pod, *found = NULL;
@@ -152,7 +152,7 @@ static void read_changed_by(const json_t *metadata, struct observed *out)
 
         if (json_object_get(entry, "subresource") != NULL
             && strcmp(json_get_text(entry, "subresource", ""), "scale") != 0)
-            continue; /* the controller's own status */
+            continue; /* skip the status, which the controller writes */
         if (strcmp(time, latest) >= 0) {
             latest = time;
             manager = json_get_text(entry, "manager", "");

@@ -5,7 +5,7 @@
 
 #include "fleet/providers/kubernetes.h"
 
-/* Judges whether a Deployment is in the state for which the step waits. */
+/* Judges whether a Deployment is in the state that the step waits for. */
 static CHECKED enum step_state judge_waiting(const struct step *step,
                                              const struct cloud_reply *reply, struct error *error)
 {
@@ -15,7 +15,8 @@ static CHECKED enum step_state judge_waiting(const struct step *step,
     kubernetes_read(reply->body, NULL, NULL, &now);
     if (strcmp(step->name, "ready") == 0 && strcmp(now.state, "failed") == 0) {
         error_set(error, ERROR_UPSTREAM, "%s",
-                  now.message[0] != '\0' ? now.message : "the Deployment failed without a reason");
+                  now.message[0] != '\0' ? now.message
+                                         : "the Deployment failed without giving a reason");
         state = STEP_FAILED;
     } else if (strcmp(now.state, step->name) == 0) /* "ready" or "stopped" */
         state = STEP_DONE;
@@ -57,7 +58,7 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
             secret, secret);
         return STEP_FAILED;
     }
-    error_set(error, ERROR_UPSTREAM, "%s", reply->message); /* for all following returns */
+    error_set(error, ERROR_UPSTREAM, "%s", reply->message); /* used by all returns below */
     if (reply->status == 409 && step->creates)
         return STEP_EXISTS;
     if (reply->verdict == CLOUD_AGAIN)

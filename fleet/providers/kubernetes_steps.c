@@ -11,13 +11,13 @@
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-/* The objects of one deployment, in the order of their creation; they are removed in reverse. The
- * objects that end the deployment on time come first, so that nothing costs money before its end is
- * certain. */
+/* The objects of one deployment, in the order in which they are created; they are removed in
+ * reverse order. The objects that end the deployment on time come first, so that nothing costs
+ * money before its end is certain. */
 static const struct object {
-    const char *name;                /* of the step */
+    const char *name;                /* the step's name */
     const char *kind, *api, *plural; /* api: "/apis/apps/v1" */
-    const char *suffix;              /* of the object's name */
+    const char *suffix;              /* is added to the deployment's name */
     json_t *(*body)(const struct desired *desired);
     const char *summary;
     bool is_bare; /* the object has no members that could conflict with another writer's */
@@ -77,7 +77,8 @@ static struct step *add(const struct list *list, const char *name, const char *m
 /* Makes the step a POST, which conflicts with any existing object of this name. An apply conflicts
  * only if both sides set the same member to different values; a bare object has no such member, so
  * an apply would silently take over somebody else's object. There is no dry run, because it would
- * fail if our own object from an earlier end still exists; the step then uses that object again. */
+ * fail if our own object from an earlier end still exists, whereas the step itself then uses that
+ * object again. */
 static void set_post(const struct list *list, const struct object *object, struct step *step)
 {
     text_copy(step->method, sizeof step->method, "POST");
@@ -109,7 +110,8 @@ static struct step *add_apply(const struct list *list, const struct object *obje
     return step;
 }
 
-/* Several variables may use one secret: it is checked once. */
+/* Adds a check that the secret exists, unless the list already has one: several environment
+ * variables can use the same secret. */
 static void add_secret(const struct list *list, const char *secret)
 {
     struct step *step;
@@ -129,8 +131,9 @@ static void add_secret(const struct list *list, const char *secret)
              list->desired->target->namespace);
 }
 
-/* Adds a check for each secret of the recipe and, for the door "node_port", for the server's key:
- * they must exist before anything is created or changed. Only their metadata is read. */
+/* Adds a check for each secret that the recipe uses and, if the door is "node_port", for the
+ * server's key: they must exist before anything is created or changed. Only their metadata is
+ * read. */
 static void add_secrets(const struct list *list)
 {
     const json_t *variables = recipe_member(list->desired->recipe, "environment"), *value;
@@ -173,7 +176,7 @@ static void add_scale(const struct list *list, int64_t replicas)
              list->desired->deployment, list->desired->target->namespace, (long long)replicas);
 }
 
-/* Deletes an object by our labels, so that somebody else's object of the same name is kept. */
+/* Deletes an object by our labels, so that somebody else's object with the same name is kept. */
 static void add_removal(const struct list *list, const struct object *object)
 {
     const struct desired *desired = list->desired;
@@ -203,7 +206,7 @@ static void add_removals(const struct list *list, const struct object *objects)
         add_removal(list, &objects[--count]);
 }
 
-/* Deletes only this very Deployment, not a later one of the same name. */
+/* Deletes only the Deployment that was observed, not a later one with the same name. */
 static void add_deletion(const struct list *list, const struct observed *now)
 {
     struct step *step = add(list, "remove-deployment", "DELETE");
@@ -241,8 +244,8 @@ static void add_annotation(const struct list *list)
 }
 
 /* Keeps the number of replicas that an autoscaler or a user set, unless the Deployment is stopped.
- * The member cannot be omitted instead: the API server would reset the number to 1 if an earlier
- * apply of opsbrain set it. */
+ * Omitting the member would not do: if opsbrain set the number in an earlier apply, the API server
+ * would reset it to 1. */
 static void keep_replicas(struct step *step, const struct observed *now)
 {
     if (now->replicas > 0)
@@ -265,8 +268,8 @@ static void add_objects(const struct list *list, const struct observed *now, boo
     add_wait(list, "ready", "Waits until the Deployment is ready", false);
 }
 
-/* Creates or changes the objects that end the deployment, or removes them if it is to have no end.
- * Writes the end into the Deployment's annotations. */
+/* Creates or changes the objects that end the deployment, or removes them if the deployment is
+ * to have no end. Writes the end into the Deployment's annotations. */
 static void add_extend(const struct list *list, const struct observed *now)
 {
     if (list->desired->ends_ms > 0)
@@ -295,7 +298,7 @@ static CHECKED bool check_name(enum provider_verb verb, const struct desired *de
                desired->deployment, desired->deployment);
 }
 
-/* Through the door "node_port" a server can be reached from outside the cluster, so it must require
+/* If the door is "node_port", a server can be reached from outside the cluster, so it must require
  * its key. */
 static CHECKED bool check_key(enum provider_verb verb, const struct desired *desired,
                               struct error *error)
@@ -306,7 +309,7 @@ static CHECKED bool check_key(enum provider_verb verb, const struct desired *des
         return true;
     return error_set(
         error, ERROR_INVALID,
-        "with \"door\" node_port the server needs a key, which opsbrain passes only to "
+        "if \"door\" is node_port, the server needs a key, and opsbrain passes one only to "
         "vLLM: set \"door\" of the target %s to cluster or proxy",
         desired->target->name);
 }

@@ -146,10 +146,11 @@ bool provider_check_name(const char *name, const char *title, size_t size, struc
     if (length > 0 && length < size && name[length] == '\0' && name[0] >= 'a'
         && name[length - 1] != '-')
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "on %s a deployment's name has at most %zu of a-z, 0-9 and '-', begins with a "
-                     "letter and does not end with '-'",
-                     title, size - 1);
+    return error_set(
+        error, ERROR_INVALID,
+        "on %s a deployment's name has at most %zu characters (a-z, 0-9 and '-'), begins "
+        "with a letter and does not end with '-'",
+        title, size - 1);
 }
 
 json_t *provider_schedule(int64_t at_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine: its row of the table of providers, the requirements of a target, and
+/* The provider for this machine: its row in the table of providers, what a target must have, and
  * how servers are observed. */
 #include "fleet/providers/this_machine.h"
 
@@ -13,7 +13,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 {
     return target->credential.kind == CLOUD_NONE
            || error_set(error, ERROR_INVALID,
-                        "\"credential\" is \"%s\": a target on this machine has none",
+                        "\"credential\" is \"%s\": a target on this machine must have none",
                         cloud_kind_name(target->credential.kind));
 }
 
@@ -59,8 +59,8 @@ static void read_server(const json_t *server, struct observed *out)
     out->fields = fields_of(server);
 }
 
-/* Finds the image that has the recipe's tag on this machine now, so that the plan
- * names its digest. */
+/* Finds the image that has the recipe's tag on this machine now, so that the plan can name the
+ * image by its digest. */
 static CHECKED bool find_image(struct cloud *cloud, const struct desired *desired,
                                struct observed *out, struct error *error)
 {
@@ -154,10 +154,11 @@ static void lint(const struct desired *desired, json_t *warnings)
          "The server takes memory and processors from everything else on this machine, opsbrain "
          "and its measurements included.");
     if (engine == NULL || engine->key_variable[0] == '\0')
-        warn(warnings, "The engine has no key here: everybody on this machine may call it.");
+        warn(warnings, "The engine requires no key here: everybody on this machine can call it.");
     if (recipe->image[0] != '\0' && strstr(recipe->image, "@sha256:") == NULL)
-        warn(warnings, "The recipe names its image by a tag: the plan uses the image that has this "
-                       "tag on this machine now.");
+        warn(warnings,
+             "The recipe names its image by a tag: the plan uses the image that now has this "
+             "tag on this machine.");
     if (recipe_text(recipe, "local.pull", NULL) != NULL)
         warn(warnings, "If Ollama runs as a service, the model's file stays on the disk after the "
                        "server is destroyed.");
@@ -167,7 +168,7 @@ static const char *describe_guard(const struct desired *desired)
 {
     (void)desired;
     return "a watchdog on this machine ends the server, even if opsbrain is gone; after a restart "
-           "of the machine neither the server nor its watchdog runs";
+           "of the machine, neither the server nor its watchdog is running";
 }
 
 extern const struct provider provider_local;
@@ -179,8 +180,8 @@ const struct provider provider_local = {
     .lacks = { [VERB_UPDATE] = "the old server and the new one cannot have the same port at "
                                "once: destroy the old one, then create the new one",
                [VERB_SCALE] = "a deployment here is one server with one port" },
-    .lock = "the server's port is on this machine's loopback only; vLLM and llama.cpp also ask for "
-            "a key that is made here and given to opsbrain alone",
+    .lock = "the server's port is open only on this machine's loopback address; vLLM and llama.cpp "
+            "also require a key, which is made here and given only to opsbrain",
     .check_target = check_target,
     .steps = this_machine_steps,
     .outcome = this_machine_outcome,

@@ -11,8 +11,8 @@
 /* How an engine gets its API key, and what makes it listen on loopback only. */
 struct this_machine_engine {
     const char *name;
-    const char *key_variable; /* environment variable of the key; "": the engine has no key */
-    const char *host;         /* argument or environment variable of the address to listen on */
+    const char *key_variable; /* environment variable for the key; "": the engine has no key */
+    const char *host;         /* argument or environment variable for the address to listen on */
 };
 /* Returns NULL if the recipe's engine is not known. Static. */
 const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);

@@ -9,7 +9,7 @@
 
 #define STARTUP_S 900 /* if the recipe has no startup probe */
 
-/* The port on the host; inside a container the recipe's own port may differ. */
+/* Returns the port on the host; the port inside a container ("port") can be different. */
 static int64_t port_of(const struct recipe *recipe)
 {
     return recipe_integer(recipe, "local.port", recipe_integer(recipe, "port", 0));
@@ -70,7 +70,7 @@ static void add_container_options(const struct recipe *recipe, json_t *body)
         json_object_set_new(body, "shared_memory_gib", json_integer(shared_gib));
 }
 
-/* Adds what runs: a service, an image by its digest, or a program. */
+/* Adds what to run: a service, an image by its digest, or a program. */
 static void add_engine(const struct desired *desired, const struct observed *now, json_t *body)
 {
     const struct recipe *recipe = desired->recipe;
@@ -219,6 +219,6 @@ void this_machine_command(const struct desired *desired, const struct step *step
                   desired->recipe != NULL
                       ? recipe_text(desired->recipe, "probes.startup.path", "/health")
                       : "/health");
-    else /* there is no command: the server's watchdog does it */
+    else /* the server's watchdog does it, not a shell command */
         text_addf(out, "# %s\n", step->summary);
 }

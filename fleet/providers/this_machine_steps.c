@@ -30,19 +30,19 @@ static bool is_program(const struct recipe *recipe)
            && recipe_text(recipe, "service", "")[0] == '\0';
 }
 
-/* An imported recipe would let its importer choose what runs here. */
+/* An imported recipe would let whoever imported it choose what runs here. */
 static CHECKED bool check_origin(const struct recipe *recipe, struct error *error)
 {
     return recipe->origin == RECIPE_CATALOGUE || recipe->origin == RECIPE_FOLDER
            || error_set(error, ERROR_FORBIDDEN,
-                        "the recipe %s was imported: this machine runs only recipes of the program "
-                        "itself and of the folder that the setting \"recipes\" names",
+                        "the recipe %s was imported: this machine runs only recipes that come with "
+                        "opsbrain or are in the folder that the setting \"recipes\" names",
                         recipe->name);
 }
 
 /* Checks that a program is started with a loopback address. For Ollama, this_machine_bodies.c sets
- * one in the program's environment. If other machines can reach the program's port nevertheless,
- * its watchdog ends the program. */
+ * one in the program's environment. If other machines can still reach the program's port, its
+ * watchdog ends the program. */
 static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
 {
     const struct this_machine_engine *engine = this_machine_engine_of(recipe);
@@ -53,7 +53,7 @@ static CHECKED bool check_host(const struct recipe *recipe, struct error *error)
         || strcmp(host, "localhost") == 0)
         return true;
     return error_set(error, ERROR_INVALID,
-                     "on this machine a program listens on loopback only: the recipe %s needs "
+                     "on this machine a program must listen on loopback only: the recipe %s needs "
                      "\"--host\": \"127.0.0.1\"",
                      recipe->name);
 }
@@ -64,7 +64,7 @@ static CHECKED bool check_image(const struct recipe *recipe, const struct observ
     return recipe->image[0] == '\0' || strstr(recipe->image, "@sha256:") != NULL
            || (now != NULL && now->image_digest[0] != '\0')
            || error_set(error, ERROR_INVALID,
-                        "the image %s is named by a tag, and this machine has no image of that "
+                        "the image %s is named by a tag, but this machine has no image with that "
                         "name: pull it, or name it by its digest",
                         recipe->image);
 }
@@ -81,7 +81,7 @@ static CHECKED bool check_recipe(const struct desired *desired, const struct obs
     json_object_foreach(json_iterable(recipe_member(recipe, "environment")), name, variable)
         if (!json_is_string(variable))
             return error_set(error, ERROR_INVALID,
-                             "the recipe's \"environment.%s\" is a secret of a provider's store, "
+                             "the recipe's \"environment.%s\" is a secret in a provider's store, "
                              "which this machine does not have: use weights that need no token",
                              name);
     if (strcmp(recipe_text(recipe, "weights.from", ""), "bucket") == 0)
@@ -89,7 +89,7 @@ static CHECKED bool check_recipe(const struct desired *desired, const struct obs
                          "this machine has no bucket: set the recipe's \"weights.from\" to hub or, "
                          "for a folder, to mounted");
     if (desired_replicas(desired) > 1)
-        return error_set(error, ERROR_INVALID, "on this machine a deployment is one server");
+        return error_set(error, ERROR_INVALID, "on this machine a deployment has only one server");
     return check_origin(recipe, error) && check_host(recipe, error)
            && check_image(recipe, now, error);
 }
@@ -100,9 +100,11 @@ static CHECKED bool check(enum provider_verb verb, const struct desired *desired
     bool exists = now != NULL && now->exists;
 
     if (verb == VERB_CREATE && exists && !now->ours)
-        return error_set(error, ERROR_CONFLICT,
-                         "there is a server %s on this machine that is not this deployment's",
-                         desired->deployment);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "there is already a server %s on this machine, and it does not belong to this "
+            "deployment",
+            desired->deployment);
     if (verb == VERB_CREATE)
         return check_recipe(desired, now, error);
     if (!exists && verb != VERB_DESTROY)
@@ -184,7 +186,7 @@ static void add_extend(struct step **out, size_t *count, const struct desired *d
     struct step *step = add(out, count, desired, "end", "PATCH", "");
 
     step->body = end_of(desired);
-    snprintf(step->summary, sizeof step->summary, "Gives the watchdog of %s the new end",
+    snprintf(step->summary, sizeof step->summary, "Passes the new end to the watchdog of %s",
              desired->deployment);
 }
 
@@ -230,7 +232,7 @@ static CHECKED enum step_state judge(const struct step *step, const json_t *serv
     if (strcmp(step->method, "GET") != 0 || strcmp(state, step->name) == 0)
         return STEP_DONE;
     if (strcmp(step->name, "stopped") == 0 && strcmp(state, "failed") == 0)
-        return STEP_DONE; /* its watchdog ends a server that failed */
+        return STEP_DONE; /* a server that failed is ended by its watchdog */
     if (strcmp(step->name, "ready") != 0 || strcmp(state, "failed") != 0)
         return STEP_WAIT;
     error_set(error, ERROR_UPSTREAM, "%s", json_get_text(server, "message", ""));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Google's Cloud TPU: its row of the table of providers, and the requirements of a target. */
+/* The provider for Google's Cloud TPU: its row in the table of providers, and what it requires. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
         "tpu.nodes.update", "tpu.operations.get", NULL,
     };
     static const char *const services[] = { "tpu.googleapis.com", NULL };
-    /* The TPU API's quotas in a zone; Compute Engine's are separate. */
+    /* The TPU API's quotas for a zone; Compute Engine has its own. */
     static const char *const quotas[] = { "TPUV6EPerProjectPerZoneForTPUAPI",
                                           "TPUV6EPreemptiblePerProjectPerZoneForTPUAPI",
                                           "TPUV5sLitepodPerProjectPerZoneForTPUAPI",
@@ -37,8 +37,9 @@ static CHECKED bool check(struct cloud *cloud, const struct fleet_target *target
     return true;
 }
 
-/* Only flex-start ends without opsbrain: the platform has no other means to end a queued resource,
- * and an account that would end it cannot be given rights on that one resource alone. */
+/* Only a flex-start machine ends without opsbrain. For other kinds, the platform cannot end a
+ * queued resource at a set time, and the rights of an account that would do it cannot be limited to
+ * that one resource. */
 static const char *describe_guard(const struct desired *desired)
 {
     if (desired->ends_ms == 0 || !tpu_is_flex_start(desired))
@@ -54,7 +55,7 @@ static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
     char name[TPU_NAME_SIZE];
 
     if (strncmp(observed->resource, start, strlen(start)) != 0)
-        return error_set(error, ERROR_INVALID, "%s is not a resource of " TITLE,
+        return error_set(error, ERROR_INVALID, "%s is not a " TITLE " resource",
                          observed->resource);
     snprintf(name, sizeof name, "projects/%.*s/locations/%.63s/nodes/%.63s",
              (int)strcspn(project, "/"), project, observed->place, observed->name);

@@ -66,7 +66,7 @@ static void add_kind_to_node(const struct desired *desired, json_t *node)
 {
     int64_t disk_gb = recipe_integer(desired->recipe, "disk_gb", 0);
 
-    /* only the API version of flex-start has this member */
+    /* only the API version that has flex-start has this member */
     if (tpu_is_flex_start(desired) && disk_gb > 0)
         json_object_set_new(
             node, "bootDiskConfig",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refuses what the platform would refuse in a queued resource, and warns of what is unwise. */
+/* Refuses a queued resource that the platform would refuse, and warns about what is unwise. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +12,15 @@
 #define STANDARD_DISK_GB 100
 #define LONGEST_WAIT_S (30 * 86400)
 
-/* The generations of TPUs that can be queued. A recipe serves on one machine, so it cannot have
- * more chips than one machine has. */
+/* The TPU generations that can be queued. A recipe runs on one machine, so it cannot use more chips
+ * than one machine has. */
 static const struct generation {
     const char *hardware;
-    const char *prefix; /* of an accelerator type, which counts cores: v5p-8 has 4 chips */
-    int64_t cores;      /* of one chip */
+    /* of an accelerator type; the number after the prefix counts cores: v5p-8 has 4 chips */
+    const char *prefix;
+    int64_t cores; /* per chip */
     const char *runtime;
-    const char *chips; /* that one machine may have, separated by blanks */
+    const char *chips; /* the numbers of chips that one machine can have, separated by spaces */
 } generations[] = {
     { "google-tpu-v5e", "v5litepod-", 1, "v2-alpha-tpuv5-lite", " 1 4 8 " },
     { "google-tpu-v5p", "v5p-", 2, "v2-alpha-tpuv5", " 4 " },
@@ -48,17 +49,16 @@ static CHECKED bool check_type(const struct recipe *recipe, const struct generat
     if (strncmp(type, generation->prefix, prefix) != 0
         || !text_to_integer(type + prefix, 1, 65536, &cores))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": for %s it is "
-                         "like %s8",
+                         "the recipe's \"cloud_tpu.accelerator_type\" is \"%.40s\": for %s it "
+                         "must be like %s8",
                          type, generation->hardware, generation->prefix);
     if (cores != recipe->chips * generation->cores)
-        return error_set(
-            error, ERROR_INVALID,
-            "%s has a different number of chips (%lld) than the recipe's \"chips\" (%lld)", type,
-            (long long)(cores / generation->cores), (long long)recipe->chips);
+        return error_set(error, ERROR_INVALID,
+                         "%s has %lld chips, but the recipe's \"chips\" is %lld", type,
+                         (long long)(cores / generation->cores), (long long)recipe->chips);
     return strcmp(runtime, generation->runtime) == 0
            || error_set(error, ERROR_INVALID,
-                        "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s runs %s",
+                        "the recipe's \"cloud_tpu.runtime_version\" is \"%.60s\": %s needs %s",
                         runtime, type, generation->runtime);
 }
 
@@ -71,12 +71,12 @@ static CHECKED bool check_chips(const struct recipe *recipe, const struct genera
     snprintf(chips, sizeof chips, " %lld ", (long long)recipe->chips);
     if (strstr(generation->chips, chips) == NULL)
         return error_set(error, ERROR_INVALID,
-                         "one machine of %s can have these numbers of chips:%s(the recipe's "
+                         "a %s machine can have one of these numbers of chips:%s(the recipe's "
                          "\"chips\" is %lld)",
                          generation->hardware, generation->chips, (long long)recipe->chips);
     return parts <= recipe->chips
            || error_set(error, ERROR_INVALID,
-                        "the model is split over %lld chips (--tensor-parallel-size), and the "
+                        "the model is split over %lld chips (--tensor-parallel-size), but the "
                         "machine has %lld",
                         (long long)parts, (long long)recipe->chips);
 }
@@ -87,7 +87,7 @@ static CHECKED bool check_machine(const struct recipe *recipe, struct error *err
 
     if (generation == NULL)
         return error_set(error, ERROR_INVALID,
-                         TITLE " queues v5e, v5p and v6e, and the recipe's hardware is \"%s\"",
+                         TITLE " can queue v5e, v5p and v6e, but the recipe's hardware is \"%s\"",
                          recipe->hardware);
     return check_type(recipe, generation, error) && check_chips(recipe, generation, error);
 }
@@ -103,13 +103,13 @@ static CHECKED bool check_flex_start(const struct desired *desired, struct error
                          "flex-start lasts for a fixed time, %d days at most: give \"life_s\"",
                          FLEX_START_DAYS);
     if (life_s > FLEX_START_DAYS * 86400)
-        return error_set(
-            error, ERROR_INVALID,
-            "flex-start lasts %d days at most (%d s), and this would be %lld s: shorten \"life_s\"",
-            FLEX_START_DAYS, FLEX_START_DAYS * 86400, (long long)life_s);
+        return error_set(error, ERROR_INVALID,
+                         "flex-start lasts %d days at most (%d s), but this would last %lld s: "
+                         "shorten \"life_s\"",
+                         FLEX_START_DAYS, FLEX_START_DAYS * 86400, (long long)life_s);
     return desired->end_destroys
            || error_set(error, ERROR_INVALID,
-                        "\"at_end\" is stop, and flex-start deletes the machine at its end: choose "
+                        "\"at_end\" is stop, but flex-start deletes the machine at its end: choose "
                         "destroy");
 }
 
@@ -120,7 +120,7 @@ static CHECKED bool check_wait(const struct recipe *recipe, struct error *error)
     return (wait_s > 0 && wait_s <= LONGEST_WAIT_S)
            || error_set(
                error, ERROR_INVALID,
-               "the recipe's \"cloud_tpu.wait_s\" is %lld: the wait for capacity is 1 to %d s",
+               "the recipe's \"cloud_tpu.wait_s\" is %lld: the wait for capacity must be 1 to %d s",
                (long long)wait_s, LONGEST_WAIT_S);
 }
 
@@ -141,18 +141,19 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     bool is_flex_start = tpu_is_flex_start(desired);
     const struct google_warning rows[] = {
-        { is_flex_start, "Flex-start is in the v2alpha1 API alone, which Google may change." },
-        { is_flex_start, "Flex-start counts the life from when there is capacity: without opsbrain "
-                         "the machine ends later than the plan says, by as long as it waited." },
+        { is_flex_start, "Flex-start is only in the v2alpha1 API, which Google may change." },
+        { is_flex_start,
+          "Flex-start counts the life from when there is capacity: if opsbrain is gone, "
+          "the machine ends later than planned, by the length of the wait." },
         { is_flex_start || strcmp(desired->kind, "spot") == 0,
-          "Flex-start and spot need the zone's preemptible quota of the TPU API: without quota or "
-          "capacity flex-start waits, and spot fails." },
+          "Flex-start and spot need preemptible quota of the TPU API in the zone: without quota or "
+          "capacity, flex-start waits and spot fails." },
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
           "The target names no reservation: one of the project's is used." },
         { !recipe_lists(recipe, "places", desired->place),
           "The recipe does not name this zone, which may not have the hardware." },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,
-          "The disk is 100 GB, whatever the recipe says: the v2 API has no member for it." },
+          "The disk is 100 GB, whatever the recipe says: the v2 API has no member for its size." },
     };
 
     google_machine_lint(warnings);

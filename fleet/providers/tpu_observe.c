@@ -15,9 +15,9 @@ static bool may_have_node(const struct observed *observed)
 
 /* ---- One deployment ---- */
 
-/* Reads the script's guest attributes. A failure is ignored: there are none before the script runs,
- * and the account may lack the permission. */
-static void ask_machine(struct cloud *cloud, const char *url, struct observed *out)
+/* Reads the guest attributes that the machine's script sets. A failure is ignored: there are none
+ * before the script runs, and the account may lack the permission to read them. */
+static void read_guest_attributes(struct cloud *cloud, const char *url, struct observed *out)
 {
     json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -29,7 +29,7 @@ static void ask_machine(struct cloud *cloud, const char *url, struct observed *o
         tpu_read_attributes(reply.body, out);
 }
 
-/* Reads the node `name`. Returns true also if it does not exist. */
+/* Reads the node `name`. Also returns true if it does not exist. */
 static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired, const char *name,
                               struct observed *out, struct error *error)
 {
@@ -41,7 +41,7 @@ static CHECKED bool read_node(struct cloud *cloud, const struct desired *desired
         return reply.status == 404;
     tpu_read_node(reply.body, google_machine_is_inside(desired->target), out);
     if (out->instance[0] != '\0' && strcmp(json_get_text(reply.body, "state", ""), "READY") == 0)
-        ask_machine(cloud, url, out);
+        read_guest_attributes(cloud, url, out);
     return true;
 }
 

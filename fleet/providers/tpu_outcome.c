@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* Judges a queued resource for the step that waits until there is a machine. One that has failed or
- * is being deleted never gets a machine. */
+/* Judges a queued resource for the step that waits until there is a machine. A queued resource that
+ * has failed or is being deleted never gets a machine. */
 static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
                                             char poll_url[1024], struct error *error)
 {
@@ -50,7 +50,7 @@ static CHECKED enum step_state judge_node(const struct step *step, const json_t 
     return state;
 }
 
-/* Requests to stop and start a node have no id: a repeated one is refused while the first is in
+/* Requests to stop and start a node have no id: a repeated request is refused while the first is in
  * progress. The node's state then shows whether the first was carried out. */
 static bool is_refused_switch(const struct step *step, const struct cloud_reply *reply)
 {
@@ -73,7 +73,7 @@ static CHECKED enum step_state judge_switch(const struct step *step, const char 
     return STEP_FAILED;
 }
 
-/* An operation is polled in the API version of its request. */
+/* An operation is polled in the API version of the request that started it. */
 static CHECKED enum step_state judge_operation(const struct step *step, const json_t *operation,
                                                char poll_url[1024], struct error *error)
 {
@@ -106,7 +106,7 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     return judge_operation(step, body, poll_url, error);
 }
 
-/* Recognizes an exceeded quota of chips: unlike a quota of requests, it does not refill. */
+/* Recognizes an exceeded quota for chips: unlike a quota for requests, it does not refill. */
 static bool is_out_of_chips(const struct cloud_reply *reply)
 {
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;

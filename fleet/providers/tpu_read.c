@@ -35,7 +35,7 @@ static void add_last(json_t *fields, const char *name, const json_t *object)
         json_object_set_new(fields, name, json_string(google_last_part(text)));
 }
 
-/* Returns the members that are compared for drift. A change of the server's arguments changes the
+/* Returns the members that are compared for drift. A change to the server's arguments changes the
  * script's digest, because the script contains them. */
 static json_t *fields_of(const json_t *node, const char *name)
 {
@@ -61,7 +61,7 @@ static void read_machine(const json_t *node, const char *name, struct observed *
 {
     const char *image;
 
-    observed_finish(out); /* a node replaces what its queued resource said of it */
+    observed_finish(out); /* the node replaces what its queued resource said about it */
     google_read_labels(json_object_get(node, "labels"), out);
     out->fields = fields_of(node, name);
     image = strstr(json_get_text(out->fields, "image", ""), "sha256:");
@@ -97,8 +97,8 @@ static void read_suspension(const json_t *state, struct observed *out)
                              "was needed; the request remains, and costs nothing");
 }
 
-/* A state that is not named below counts as waiting: WAITING_FOR_RESOURCES, which has replaced
- * ACCEPTED, or an unknown one. */
+/* Every state that is not listed below counts as waiting for capacity. Such states are
+ * WAITING_FOR_RESOURCES, its predecessor ACCEPTED, and unknown ones. */
 static void read_queue(const json_t *queued, struct observed *out)
 {
     static const struct {
@@ -106,14 +106,14 @@ static void read_queue(const json_t *queued, struct observed *out)
     } rows[] = {
         { "ACTIVE", "starting", "capacity", "" },
         { "PROVISIONING", "starting", "capacity",
-          "there is capacity, and the machine is being made" },
+          "there is capacity, and the machine is being created" },
         { "DELETING", "deleting", "", "" },
         { "SUSPENDING", "stopping", "", "its machine is being deleted" },
     };
     const json_t *state = json_object_get(queued, "state");
     const char *word = json_get_text(state, "state", "");
 
-    observed_set_state(out, "pending", "capacity", "it waits for capacity");
+    observed_set_state(out, "pending", "capacity", "it is waiting for capacity");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].word, word) == 0)
             observed_set_state(out, rows[i].state, rows[i].phase, rows[i].message);

@@ -33,14 +33,15 @@ static bool has_node(const struct observed *now)
 
 /* ---- Steps ---- */
 
-/* Only one API version has flex-start. The resource's own URL is in v2, as for all other kinds. */
+/* Flex-start is requested in the only API version that has it. The resource's own URL is in v2, as
+ * for all other kinds. */
 static void add_queued(const struct google_list *list)
 {
     const struct desired *desired = list->desired;
     struct step *step;
     char summary[100], parent[400];
 
-    snprintf(summary, sizeof summary, "Asks for the TPU (%.24s, %.16s) of",
+    snprintf(summary, sizeof summary, "Requests the TPU (%.24s, %.16s) for",
              recipe_text(desired->recipe, "cloud_tpu.accelerator_type", ""), desired->kind);
     step = google_add(list, "queued-resource", "POST", list->queued_url, summary);
     google_set_creation(step);
@@ -89,11 +90,11 @@ static void add_gone(const struct google_list *list, const char *name, const cha
     google_add(list, name, "GET", url, summary)->absent_is_done = true;
 }
 
-/* "force" deletes the node, too. */
+/* "force" also deletes the node. */
 static void add_queued_removal(const struct google_list *list)
 {
     struct step *step = google_add_removal(list, "remove-queued-resource", list->queued_url,
-                                           "Deletes the queued resource, and the TPU, of");
+                                           "Deletes the queued resource and the TPU of");
 
     google_machine_set_id(list->desired, step);
     google_add_query(step, "force", "true");
@@ -114,8 +115,7 @@ static void add_removal(const struct google_list *list)
     add_gone(list, "node-gone", list->url, "Waits until the TPU is gone:");
 }
 
-/* Without a machine there is only a queued resource; it is deleted, so that it never gets a
- * machine. */
+/* If there is no machine yet, deletes the queued resource, so that it never gets one. */
 static void add_stop(const struct google_list *list)
 {
     if (has_node(list->now))
@@ -146,7 +146,7 @@ static CHECKED bool check_extension(const struct desired *desired, const struct 
            || error_set(
                error, ERROR_UNSUPPORTED,
                "the end of %s cannot be postponed: flex-start lasts for a fixed time, after which "
-               "the platform deletes the machine; deploy another server beside it",
+               "the platform deletes the machine; deploy another server beside this one",
                desired->deployment);
 }
 

@@ -17,7 +17,7 @@ extern const char catalog_prices_json[];
 struct price_row {
     const char *item, *kind, *source, *as_of;
     const json_t *regions; /* empty: the source names none, so the row applies to all */
-    double usd_per_hour;   /* of one unit of the item */
+    double usd_per_hour;   /* for one unit of the item */
     const char *apart;     /* why the row is kept but never used; NULL: it is used */
     const json_t *json;
 };
@@ -45,13 +45,13 @@ static CHECKED bool read_row(const json_t *row, struct price_row *out, struct er
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (json_get_text(row, texts[i], "")[0] == '\0')
-            return refuse(row, texts[i], "a text", error);
+            return refuse(row, texts[i], "a string", error);
     if (!(usd >= 0))
         return refuse(row, "usd", "a number of at least 0", error);
     if (strcmp(unit, "h") != 0 && strcmp(unit, "s") != 0)
         return refuse(row, "unit", "\"h\" or \"s\"", error);
     if (!json_is_array(json_object_get(row, "regions")))
-        return refuse(row, "regions", "a list of texts", error);
+        return refuse(row, "regions", "a list", error);
     *out = (struct price_row){
         .item = json_get_text(row, "item", ""),
         .kind = json_get_text(row, "kind", ""),
@@ -143,7 +143,7 @@ static bool applies(const struct price_row *row, const char *item, const char *p
     return json_array_size(row->regions) == 0;
 }
 
-/* The sum of a recipe's items while they are added up. */
+/* The price of a recipe while its items are added up. */
 struct adding {
     const struct price_book *book;
     const char *place, *kind;
@@ -184,7 +184,7 @@ static void add_item(struct adding *adding, const char *item, double quantity)
     text_addf(&adding->sum, "%s%g x %s %.6g", adding->sum.length > 0 ? " + " : "", quantity, item,
               most);
     if (least < most)
-        text_addf(&adding->sum, " (sources disagree: from %.6g)", least);
+        text_addf(&adding->sum, " (sources disagree: %.6g to %.6g)", least, most);
     adding->least += quantity * least;
     adding->most += quantity * most;
 }

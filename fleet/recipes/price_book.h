@@ -21,15 +21,15 @@ size_t price_book_count(const struct price_book *book);
 json_t *price_book_rows(const struct price_book *book, const char *item);
 
 struct price {
-    bool known;            /* the recipe has a `cost`, each item with a row for place and kind */
-    double usd_per_hour;   /* of one replica; if rows disagree, by the highest; NAN: not known */
-    double least_per_hour; /* the same, but by the lowest row */
+    bool known; /* the recipe has a `cost`, and each of its items has a row for place and kind */
+    double usd_per_hour;   /* for one replica; if rows disagree, the highest; NAN: not known */
+    double least_per_hour; /* the same, but the lowest if rows disagree */
     char breakdown[512];   /* the sum, with sources and dates; or why there is none */
     char rows[DIGEST_TEXT_SIZE]; /* digest of the rows that were used; "": none */
 };
 
-/* Adds up what one replica of the recipe costs. `place`: a region, a zone of one ("us-east5-b"), or
- * "": only rows that are valid in every region apply. `kind`: "on_demand", "spot", "flex_start" or
- * "reserved"; "": no row applies. */
+/* Adds up what one replica of the recipe costs. `place` is a region or a zone ("us-east5-b"); if it
+ * is "", only rows that are valid in every region apply. `kind` is "on_demand", "spot",
+ * "flex_start" or "reserved"; if it is "", no row applies. */
 void price_of(const struct price_book *book, const struct recipe *recipe, const char *place,
               const char *kind, struct price *out);

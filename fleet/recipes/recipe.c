@@ -69,7 +69,7 @@ static void fill(json_t *document, struct recipe *out)
     out->chips = json_get_integer(document, "chips", out->hardware[0] == '\0' ? 0 : 1);
 }
 
-/* A recipe is shown to every user, and written into requests. */
+/* A recipe must not contain a credential: it is shown to every user and written into requests. */
 static CHECKED bool check_no_credential(const json_t *recipe, struct error *error)
 {
     FREE_AUTO char *written = json_write(recipe);
@@ -77,10 +77,10 @@ static CHECKED bool check_no_credential(const json_t *recipe, struct error *erro
     return !credential_is_in(written)
            || error_set(error, ERROR_INVALID,
                         "the recipe contains what looks like a credential (not repeated here): "
-                        "revoke it, and name a secret of the provider's store instead");
+                        "revoke it, and name a secret in the provider's store instead");
 }
 
-/* Takes over the reference `document`. */
+/* Takes ownership of the reference `document`. */
 static CHECKED bool read_take(json_t *document, struct recipe *out, struct error *error)
 {
     if (recipe_members_check(document, json_get_text(document, "provider", NULL), error)

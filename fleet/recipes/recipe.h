@@ -29,8 +29,8 @@ struct recipe {
     char model[256];   /* as the engine loads it */
     char quantization[32];
     char image[512];   /* "": the document has a `program` or a `service` instead */
-    char hardware[64]; /* a name of catalog/hardware.json; "": whatever the machine has */
-    int64_t chips;     /* accelerators of one replica; 0: `hardware` is "" */
+    char hardware[64]; /* a name from catalog/hardware.json; "": whatever the machine has */
+    int64_t chips;     /* accelerators per replica; 0: `hardware` is "" */
     char status[16];   /* "verified", "reported" or "cannot_work" */
     char reason[512];  /* why it cannot work */
     char source[512];  /* where the recipe is from */
@@ -41,27 +41,27 @@ struct recipe {
 /* Checks and reads a recipe. INVALID if it is too long, is not a JSON object, lacks a member or has
  * a wrong one; the message says why, but does not repeat a credential. Free with recipe_finish. */
 CHECKED bool recipe_parse(const char *json, size_t length, struct recipe *out, struct error *error);
-/* The same from a JSON value of any length, which is copied. */
+/* The same for a JSON value of any length, which is copied. */
 CHECKED bool recipe_read(const json_t *document, struct recipe *out, struct error *error);
 void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
 
-/* Copies the recipe with the values in `overrides`, such as {"max_model_len": 8192}, for members
- * that the recipe's "overrides" open, within the ranges given there. NULL or {} changes nothing.
- * INVALID, for example, if the recipe does not open a member, or not to that value: the message
- * says what it opens. Image, command, mounts, accounts and environment (except Ollama's context
- * length) can never be opened. Free with recipe_finish. */
+/* Copies the recipe, replacing values with those in `overrides`, such as {"max_model_len": 8192}.
+ * The recipe's own "overrides" say which members it opens to other values, and within which ranges.
+ * NULL or {} changes nothing. INVALID, for example, if the recipe does not open a member, or not to
+ * that value: the message says what it opens. Image, command, mounts, accounts and environment
+ * (except Ollama's context length) can never be opened. Free with recipe_finish. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
-/* The same with texts for the values: {"max_model_len": "8192"}. */
+/* The same, but the values are strings: {"max_model_len": "8192"}. */
 CHECKED bool recipe_override_texts(const struct recipe *recipe, const json_t *overrides,
                                    struct recipe *out, struct error *error);
-/* Returns what the recipe opens, with its present values:
+/* Returns the members that the recipe opens, with their present values:
  * {"max_model_len": {"value": 16384, "least": 1024, "most": 16384}, ...}. New reference. */
 json_t *recipe_overrides(const struct recipe *recipe);
 
-/* Returns the engine's command line as a list of texts: `command`, then the arguments that are not
- * false. In each word and each argument's text, the deployment's name replaces the first
- * "{deployment}". New reference. */
+/* Returns the engine's command line as a list of strings: `command`, then the arguments that are
+ * not false. In each word of `command` and each argument that is a string, the deployment's name
+ * replaces the first "{deployment}". New reference. */
 json_t *recipe_argv(const struct recipe *recipe, const char *deployment);
 /* Finds a member by its path, such as "host.cpu" or "arguments.--max-model-len". Returns NULL if
  * there is none. Borrowed. */
@@ -70,5 +70,5 @@ const json_t *recipe_member(const struct recipe *recipe, const char *path);
 int64_t recipe_integer(const struct recipe *recipe, const char *path, int64_t fallback);
 double recipe_number(const struct recipe *recipe, const char *path, double fallback);
 const char *recipe_text(const struct recipe *recipe, const char *path, const char *fallback);
-/* Returns true if the list of texts at `path` contains `text`. */
+/* Returns true if the list of strings at `path` contains `text`. */
 bool recipe_lists(const struct recipe *recipe, const char *path, const char *text);

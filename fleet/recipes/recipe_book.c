@@ -16,11 +16,11 @@
 extern const struct embedded_file catalog_recipes[];
 
 struct recipe_book {
-    struct recipe *rows; /* in order of name */
+    struct recipe *rows; /* sorted by name */
     size_t count;
 };
 
-/* Adds a recipe, which must have the name of its file. */
+/* Adds a recipe, whose name must match its file's. */
 static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, const char *file_name,
                         const char *json, size_t length, struct error *error)
 {
@@ -45,20 +45,20 @@ static CHECKED bool add_catalogue(struct recipe_book *book, struct error *error)
 
     for (const struct embedded_file *file = catalog_recipes; file->name != NULL; file++)
         if (!add(book, RECIPE_CATALOGUE, file->name, file->text, file->length, &fault))
-            return error_set(error, ERROR_INTERNAL, "recipe %s of the catalogue: %.400s",
+            return error_set(error, ERROR_INTERNAL, "recipe %s in the catalogue: %.400s",
                              file->name, fault.message);
     return true;
 }
 
 /* ---- The team's folder ---- */
 
-/* Reads at most one byte more than a recipe may have, so that a larger file is refused. */
+/* Reads at most one byte more than a recipe can have: recipe_parse then refuses a larger file. */
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
     FILE *file = fopen(path, "re");
 
     if (file == NULL)
-        return error_set(error, ERROR_INVALID, "it cannot be opened (%m)");
+        return error_set(error, ERROR_INVALID, "the file cannot be opened (%m)");
     text_reserve(out, RECIPE_BYTES_MAX + 1);
     out->length = fread(out->data, 1, RECIPE_BYTES_MAX + 1, file);
     fclose(file);
@@ -76,7 +76,8 @@ static CHECKED bool add_file(struct recipe_book *book, const char *folder, const
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(EXTENSION)), file);
     if (!read_file(path, &content, &fault)
         || !add(book, RECIPE_FOLDER, name, content.data, content.length, &fault))
-        return error_set(error, ERROR_INVALID, "the recipe %.200s: %.250s", path, fault.message);
+        return error_set(error, ERROR_INVALID, "the recipe file %.200s: %.250s", path,
+                         fault.message);
     return true;
 }
 
@@ -95,12 +96,12 @@ static CHECKED bool add_folder(struct recipe_book *book, const char *folder, str
     bool done = true;
 
     if (count < 0)
-        return error_set(error, ERROR_INVALID, "the folder of recipes %.200s cannot be read (%m)",
+        return error_set(error, ERROR_INVALID, "the recipe folder %.200s cannot be read (%m)",
                          folder);
     if (count > RECIPE_FOLDER_FILES_MAX)
         done = error_set(error, ERROR_INVALID,
-                         "the folder of recipes %.200s has %d recipes: remove some, it may have at "
-                         "most %d",
+                         "the recipe folder %.200s has %d recipes, but only %d are allowed: remove "
+                         "some",
                          folder, count, RECIPE_FOLDER_FILES_MAX);
     for (int i = 0; i < count; i++) {
         done = done && add_file(book, folder, files[i]->d_name, error);
@@ -123,7 +124,7 @@ static CHECKED bool sort(struct recipe_book *book, struct error *error)
     for (size_t i = 1; i < book->count; i++)
         if (strcmp(book->rows[i - 1].name, book->rows[i].name) == 0)
             return error_set(error, ERROR_INVALID,
-                             "the folder of recipes has %s, which is the name of one in the "
+                             "the recipe %s in the folder has the same name as one in the "
                              "catalogue: give it another name",
                              book->rows[i].name);
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recipes of catalog/recipes, which are part of the program, and those of the team's folder.
- * They are read once, at start. */
+/* The recipes in catalog/recipes, which are built into the program, and those in the team's folder.
+ * All are read once, at start. */
 #pragma once
 
 #include "fleet/recipes/recipe.h"
@@ -9,14 +9,15 @@
 
 struct recipe_book;
 
-/* Reads the catalogue and the files *.json in `folder` ("": there is none), each of which is named
- * after its recipe. INVALID: the message names the file that is wrong, the recipe of the folder
- * whose name the catalogue has already, or the folder if it cannot be read or has too many recipes.
- * INTERNAL if a recipe of the catalogue is wrong. Free with recipe_book_destroy. */
+/* Reads the catalogue and, unless `folder` is "", the folder's files NAME.json, each with the
+ * recipe of that name. INVALID if a file is invalid, if it has the name of a recipe in the
+ * catalogue, or if the folder cannot be read or has too many recipes; the message names the file,
+ * recipe or folder. INTERNAL if a recipe in the catalogue is invalid. Free with
+ * recipe_book_destroy. */
 CHECKED bool recipe_book_create(const char *folder, struct recipe_book **out, struct error *error);
 void recipe_book_destroy(struct recipe_book *book); /* does nothing for NULL */
 
 /* Returns all recipes, sorted by name. Borrowed. */
 const struct recipe *recipe_book_all(const struct recipe_book *book, size_t *count);
-/* Returns NULL if there is no recipe of that name. Borrowed. */
+/* Returns NULL if there is no recipe with that name. Borrowed. */
 const struct recipe *recipe_book_find(const struct recipe_book *book, const char *name);

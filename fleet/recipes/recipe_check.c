@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that an object has the required members of a table and, except for the section that is
- * specific to a provider, only members of that table, each of its type and in its range. */
+/* Checks an object against a table of members: all required members must be there, each value must
+ * have the right type and be in range, and members that are not in the table are refused, except
+ * the section with the settings for the recipe's provider. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 static CHECKED bool check_object(const json_t *object, const struct recipe_member *members,
                                  const char *path, const char *section, struct error *error);
 
-/* Sets the error: the recipe's "host.cpu" must be WHAT: it is VALUE. */
+/* Sets an error such as: the recipe's "port" must be an integer from 1 to 65535: it is 70000. */
 static CHECKED bool refuse(const char *path, const json_t *value, const char *what,
                            struct error *error)
 {
@@ -71,8 +72,8 @@ static CHECKED bool check_text(const struct recipe_member *member, const char *p
                || refuse(path, value, "a date, YYYY-MM-DD", error);
     snprintf(what, sizeof what, "a %s of %.0f to %.0f bytes",
              member->value == RECIPE_NAME   ? "name (letters, digits, \".\", \"_\", \"-\")"
-             : member->value == RECIPE_WORD ? "text without blanks"
-                                            : "text",
+             : member->value == RECIPE_WORD ? "string (without spaces)"
+                                            : "string",
              member->low, member->high);
     if (!is_printable(value) || (double)length < member->low || (double)length > member->high)
         return refuse(path, value, what, error);
@@ -137,8 +138,8 @@ static CHECKED bool check_texts(const struct recipe_member *member, const char *
     size_t i;
 
     if (!json_is_array(value))
-        return refuse(path, value, "a list of texts", error);
-    if (!check_count(member, path, value, json_array_size(value), "a list of texts", error))
+        return refuse(path, value, "a list of strings", error);
+    if (!check_count(member, path, value, json_array_size(value), "a list of strings", error))
         return false;
     json_array_foreach(value, i, text)
         if (!(each.value == RECIPE_CHOICE ? check_choice(&each, path, text, error)
@@ -205,8 +206,7 @@ static CHECKED bool check_value(const struct recipe_member *member, const char *
     case RECIPE_MAP:
         return check_map(member, path, value, error);
     }
-    return error_set(error, ERROR_INTERNAL, "the table of a recipe's members has no type for %s",
-                     path);
+    return error_set(error, ERROR_INTERNAL, "the table of recipe members has no type for %s", path);
 }
 
 static const struct recipe_member *find(const struct recipe_member *members, const char *name)
@@ -217,8 +217,8 @@ static const struct recipe_member *find(const struct recipe_member *members, con
     return NULL;
 }
 
-/* Checks the form of the member that is specific to a provider; the provider checks its contents
- * when it makes requests from them. */
+/* Checks only the types in the section for a provider. The provider checks the values when it
+ * builds requests from them. */
 static CHECKED bool check_section(const char *name, const json_t *value, struct error *error)
 {
     const json_t *member, *item;
@@ -239,7 +239,7 @@ static CHECKED bool check_section(const char *name, const json_t *value, struct 
             text_addf(&path, "%s.", name);
             text_add_printable(&path, key, strlen(key), SHOWN_BYTES);
             return refuse(text_string(&path), member,
-                          "a text, a number, a boolean or a list of at most 32 texts", error);
+                          "a string, a number, a boolean or a list of at most 32 strings", error);
         }
     }
     return true;

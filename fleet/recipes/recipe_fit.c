@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes, as vLLM does, the memory that a model needs. On a GPU, all pages of the KV cache are as
- * large as those of the largest layer; on a TPU, each layer has its own size. The results agree
- * with what servers reported (test_recipe_fit.c has the figures). */
+ * large as those of the largest layer; on a TPU, the pages of each layer have their own size. The
+ * results agree with what servers reported (test_recipe_fit.c has the figures). */
 #include "fleet/recipes/recipe_fit.h"
 
 #include <math.h>
@@ -21,10 +21,10 @@
 struct serving {
     const struct hardware *hardware;
     const struct model *model;
-    double chips;      /* that share one copy of the model */
-    double value_size; /* bytes of one number of the KV cache */
-    double context;    /* tokens of the longest request */
-    double batched;    /* tokens that are computed at a time */
+    double chips;      /* how many share one copy of the model */
+    double value_size; /* bytes for each number in the KV cache */
+    double context;    /* tokens in the longest request */
+    double batched;    /* tokens computed at a time */
     double utilization;
     double offloaded_bytes; /* weights that each chip leaves in main memory */
     enum number_format format;
@@ -46,7 +46,7 @@ static CHECKED bool find_format(const char *name, enum number_format *out)
     return false;
 }
 
-/* Returns what is missing for the computation, or NULL if nothing is. */
+/* Returns why the memory cannot be computed, or NULL if it can. */
 static const char *read_serving(const struct recipe *recipe, const struct catalog *catalog,
                                 struct serving *out)
 {
@@ -66,31 +66,31 @@ static const char *read_serving(const struct recipe *recipe, const struct catalo
         .offloaded_bytes = recipe_number(recipe, "arguments.--cpu-offload-gb", 0) * GIB,
     };
     if (strcmp(recipe->engine, "vllm") != 0)
-        return "opsbrain can compute the memory of vLLM only";
+        return "opsbrain can compute the memory only for vLLM";
     if (recipe->hardware[0] == '\0')
         return "the recipe names no hardware";
     if (out->hardware == NULL || isnan(out->hardware->visible_bytes))
         return "the catalogue does not say how much memory programs see on this hardware";
     if (out->model == NULL || !find_format(format, &out->format)
         || isnan(out->model->weight_bytes[out->format]))
-        return "the catalogue has no size of this model's weights in this format";
+        return "the catalogue has no size for this model's weights in this format";
     out->is_tpu = strncmp(out->hardware->name, "google-tpu", strlen("google-tpu")) == 0;
     out->context = recipe_number(recipe, "arguments.--max-model-len", out->model->context_tokens);
     return NULL;
 }
 
-/* Returns the bytes of one token's keys and values in one layer, on all chips. A head is never
- * split, so each chip has at least one. */
+/* Returns the bytes of one token's keys and values in one layer, on all chips together. A head is
+ * never split, so each chip has at least one. */
 static double layer_bytes(const struct serving *serving, double heads, double head_size)
 {
     return fmax(heads, serving->chips) * head_size * 2 * serving->value_size;
 }
 
 struct kv_layers {
-    /* number of layers with a sliding window, and without; in a model with only one kind of layer,
-     * all count as sliding */
+    /* Numbers of layers with and without a sliding window. If all layers of a model are of one
+     * kind, they count as sliding. */
     double sliding, full;
-    double sliding_bytes, full_bytes; /* of one token in one such layer */
+    double sliding_bytes, full_bytes; /* per token, in one such layer */
 };
 
 static struct kv_layers layers_of(const struct serving *serving)
@@ -153,7 +153,7 @@ static void write_arithmetic(const struct recipe *recipe, const struct serving *
                              struct recipe_fit *out)
 {
     snprintf(out->arithmetic, sizeof out->arithmetic,
-             "%g x %s: %.1f GiB visible x %.2f = %.1f; less %.1f of weights in %s%s and %.1f of "
+             "%g x %s: %.1f GiB visible x %.2f = %.1f; less %.1f for weights in %s%s and %.1f for "
              "overhead leaves %.1f GiB for the KV cache (%lld tokens at %.1f KiB); one request of "
              "%lld tokens needs %.1f",
              serving->chips, serving->hardware->title,
@@ -177,7 +177,7 @@ static CHECKED bool check_shape(const struct recipe *recipe, const struct servin
     if (serving->format == FORMAT_FP4 && isnan(serving->hardware->peak_flops[FORMAT_FP4]))
         return error_set(
             error, ERROR_INVALID,
-            "the recipe %s has weights in fp4, with which %s cannot compute: use a Blackwell GPU",
+            "the recipe %s has weights in fp4, which %s does not support: use a Blackwell GPU",
             recipe->name, serving->hardware->title);
     if (serving->context > serving->model->context_tokens)
         return error_set(
@@ -200,7 +200,8 @@ bool recipe_fit(const struct recipe *recipe, const struct catalog *catalog, stru
                                 .kv_bytes_per_token = NAN,
                                 .request_bytes = NAN };
     if (missing != NULL) {
-        snprintf(out->arithmetic, sizeof out->arithmetic, "not known whether it fits: %s", missing);
+        snprintf(out->arithmetic, sizeof out->arithmetic,
+                 "it is not known whether the model fits: %s", missing);
         return true;
     }
     if (!check_shape(recipe, &serving, error))

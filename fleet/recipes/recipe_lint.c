@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define STARTUP_LONGEST_S 240 /* limit of Cloud Run's startup probes */
+#define STARTUP_LONGEST_S 240 /* Cloud Run's limit for startup probes */
 
-/* ---- For several rules ---- */
+/* ---- Used by several rules ---- */
 
 static bool has_hardware(const struct recipe_lint_case *candidate, const char *name)
 {
@@ -17,7 +17,7 @@ static double number(const struct recipe_lint_case *candidate, const char *path,
     return recipe_number(candidate->recipe, path, fallback);
 }
 
-/* An absent member is not below the limit. */
+/* A missing member does not count as below the limit. */
 static bool is_below(const struct recipe_lint_case *candidate, const char *path, double least)
 {
     return number(candidate, path, least) < least;
@@ -46,7 +46,7 @@ static bool argument_is_given(const struct recipe_lint_case *candidate, const ch
     return value != NULL && !json_is_false(value);
 }
 
-/* ---- Cloud Run: limits from its documentation of GPUs and probes, 2026 ---- */
+/* ---- Cloud Run: limits from its documentation on GPUs and probes, 2026 ---- */
 
 static bool has_another_accelerator(const struct recipe_lint_case *candidate)
 {
@@ -207,16 +207,16 @@ static bool has_a_small_disk_for_tpu(const struct recipe_lint_case *candidate)
            && is_below(candidate, "disk_gb", 200);
 }
 
-/* ---- Everywhere ---- */
+/* ---- All platforms ---- */
 
-/* On this machine the plan finds the digest itself. */
+/* Always false for the provider "local" (this machine): there, the plan finds the digest itself. */
 static bool image_has_no_digest(const struct recipe_lint_case *candidate)
 {
     return candidate->recipe->image[0] != '\0' && strcmp(candidate->recipe->provider, "local") != 0
            && strstr(candidate->recipe->image, "@sha256:") == NULL;
 }
 
-static bool runs_foreign_code(const struct recipe_lint_case *candidate)
+static bool trusts_remote_code(const struct recipe_lint_case *candidate)
 {
     return argument_is_given(candidate, "--trust-remote-code")
            || argument_is_given(candidate, "--trust_remote_code");
@@ -248,7 +248,7 @@ static bool lacks_startup_probe(const struct recipe_lint_case *candidate)
 
 static const struct rule {
     const char *provider; /* NULL: all */
-    bool refused;         /* by the platform or by opsbrain; else it is a warning */
+    bool refused;         /* by the platform or by opsbrain; false: only warned about */
     bool (*breaks)(const struct recipe_lint_case *candidate);
     const char *sentence;
 } rules[] = {
@@ -256,71 +256,73 @@ static const struct rule {
       "Cloud Run has no such accelerator: it has the L4 and the RTX PRO 6000" },
     { "cloud_run", true, has_several_gpus, "Cloud Run gives an instance exactly one GPU" },
     { "cloud_run", true, is_too_small_for_l4,
-      "an L4 of Cloud Run needs at least 4 CPUs and 16 GiB: raise \"host\"" },
+      "on Cloud Run, an L4 needs at least 4 CPUs and 16 GiB of memory: raise \"host\"" },
     { "cloud_run", true, is_too_small_for_rtx6000,
-      "an RTX PRO 6000 of Cloud Run needs at least 20 CPUs and 80 GiB: raise \"host\"" },
+      "on Cloud Run, an RTX PRO 6000 needs at least 20 CPUs and 80 GiB of memory: raise \"host\"" },
     { "cloud_run", true, place_lacks_l4,
-      "Cloud Run has the L4 in asia-southeast1, asia-south1, europe-west1, europe-west4, "
-      "us-central1 and us-east4 only" },
+      "Cloud Run has the L4 only in asia-southeast1, asia-south1, europe-west1, europe-west4, "
+      "us-central1 and us-east4" },
     { "cloud_run", true, place_lacks_rtx6000,
-      "Cloud Run has the RTX PRO 6000 in asia-southeast1, asia-south2, europe-west4 and "
-      "us-central1 only" },
+      "Cloud Run has the RTX PRO 6000 only in asia-southeast1, asia-south2, europe-west4 and "
+      "us-central1" },
     { "cloud_run", true, probes_too_slowly,
-      "a startup probe of Cloud Run begins after 240 s at most and repeats after 240 s at most" },
+      "on Cloud Run, \"initial_s\" and \"period_s\" of the startup probe must be at most 240 s" },
     { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
-    { "cloud_run", true, timeout_is_too_long, "a request of Cloud Run may take at most 3600 s" },
+    { "cloud_run", true, timeout_is_too_long,
+      "on Cloud Run, a request can take at most 3600 s: lower \"timeout_s\"" },
     { "cloud_run", false, pays_for_two_zones,
-      "Zonal redundancy makes the GPU 56 % more expensive and needs a quota of its own." },
+      "Zonal redundancy makes the GPU 56 % more expensive and has a separate quota." },
     { "cloud_run", false, lacks_concurrency,
-      "Without \"scale.concurrency\" Cloud Run sends 80 requests at a time to one engine: set it "
-      "to one or two times --max-num-seqs." },
+      "Without \"scale.concurrency\", Cloud Run sends up to 80 requests at a time to one engine: "
+      "set it to one or two times --max-num-seqs." },
     { "cloud_run", false, queues_in_the_engine,
-      "More than twice --max-num-seqs requests reach one instance: they wait in the engine, and no "
+      "The concurrency is more than twice --max-num-seqs: requests wait in the engine, and no "
       "other instance starts." },
     { "cloud_run", false, never_fills_a_batch,
       "The concurrency is below --max-num-seqs: the engine never batches as much as it could." },
     { "cloud_run", false, may_need_a_newer_driver,
       "Cloud Run's L4 has driver 535 (CUDA 12.2): an image for CUDA 12.9 or later needs the "
-      "forward compatibility libraries, else it ends with error 803." },
+      "forward compatibility libraries; otherwise it fails with error 803." },
     { "cloud_run", false, mounts_as_another_user,
       "vLLM's image runs as uid 1001: mount the bucket with uid=1001 and gid=1001." },
     { "cloud_run", false, copies_to_memory,
       "Weights that are copied to memory count against \"host.memory_gib\"." },
     { "cloud_run", false, is_always_on,
-      "With at least one instance the service is billed all the time, with or without requests." },
+      "With \"scale.min\" above 0, the service is billed all the time, even without requests." },
     { "cloud_run", false, downloads_at_every_start,
-      "Every start from zero downloads the weights again: put them into the bucket." },
+      "Each start from zero instances downloads the weights again: put them into the bucket." },
     { "cloud_tpu", true, is_tpu7x,
       "TPU7x is available only through Compute Engine or GKE, not as a queued resource" },
-    { "cloud_tpu", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
+    { "cloud_tpu", true, is_not_a_v6e_size, "a v6e machine has 1, 4 or 8 chips" },
     { "cloud_tpu", false, is_v6e,
-      "Google maintains the Cloud TPU API but adds nothing: new work on v6e should use Compute "
-      "Engine, which has a quota of its own." },
+      "Google maintains the Cloud TPU API but adds no features: new work on v6e should use "
+      "Compute Engine, which has a separate quota." },
     { "compute_engine", true, is_v5e,
-      "Compute Engine has no machines with v5e: use a queued resource of Cloud TPU" },
-    { "compute_engine", true, is_not_a_v6e_size, "one machine of v6e has 1, 4 or 8 chips" },
+      "Compute Engine has no machines with v5e: use a Cloud TPU queued resource" },
+    { "compute_engine", true, is_not_a_v6e_size, "a v6e machine has 1, 4 or 8 chips" },
     { "compute_engine", true, has_a_small_disk_for_tpu,
       "a machine with TPUs needs a disk of at least 200 GB: raise \"disk_gb\"" },
     { NULL, false, is_flex_start,
-      "Flex-start waits: without quota or capacity the request is accepted and stays pending." },
+      "With flex-start, a request is accepted even if there is no quota or capacity, and stays "
+      "pending." },
     { NULL, false, is_spot,
-      "A request for spot capacity fails at once if there is none, and the machine may be taken "
-      "away at any time." },
+      "A request for a spot machine fails at once if there is no capacity, and the machine can be "
+      "taken away at any time." },
     { NULL, false, image_has_no_digest,
-      "The image is named by a tag, so what runs may change: name it by its digest "
-      "(@sha256:...)." },
+      "The image is named by a tag, so a later start can run a different image: name it by its "
+      "digest (@sha256:...)." },
     { NULL, true, is_in_development_mode,
-      "VLLM_SERVER_DEV_MODE lets whoever reaches the server change it: remove it" },
-    { NULL, false, runs_foreign_code,
+      "VLLM_SERVER_DEV_MODE lets anyone who can reach the server change it: remove it" },
+    { NULL, false, trusts_remote_code,
       "--trust-remote-code runs code that comes with the checkpoint." },
     { NULL, false, lacks_shared_memory,
       "The model is split over several chips, which exchange data through shared memory: set "
       "\"host.shared_memory_gib\"." },
     { NULL, false, lacks_a_context_limit,
-      "Without --max-model-len the engine reserves memory for the model's longest context." },
+      "Without --max-model-len, the engine reserves memory for the model's longest context." },
     { NULL, false, lacks_startup_probe,
-      "Without a startup probe the platform sends requests before the model is loaded, or ends "
-      "the server while it loads." },
+      "Without a startup probe, the platform sends requests before the model is loaded, or stops "
+      "the server while it loads the model." },
 };
 
 bool recipe_lint(const struct recipe_lint_case *candidate, json_t *warnings, struct error *error)

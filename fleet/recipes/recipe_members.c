@@ -8,7 +8,7 @@
 #define SHOWN_BYTES 60
 #define VALUE_DEPTH 4
 
-/* ---- Checks of free-form members ---- */
+/* ---- Checks for maps, whose members can have any name ---- */
 
 static bool is_printable(const json_t *value, size_t low, size_t high)
 {
@@ -33,8 +33,8 @@ static bool is_simple(const json_t *value)
     return json_is_number(value) || json_is_boolean(value) || is_printable(value, 0, 512);
 }
 
-/* Returns true for printable texts, numbers, booleans, and lists and objects of them, unless one is
- * too long, too large or nested too deeply. */
+/* Returns true for printable strings, numbers, booleans, and lists and objects of them, unless one
+ * is too long, too large or nested too deeply. */
 static bool is_plain(const json_t *value, unsigned depth)
 {
     const json_t *member;
@@ -54,8 +54,8 @@ static bool is_plain(const json_t *value, unsigned depth)
     return json_is_array(value) || json_is_object(value);
 }
 
-/* Everyone who may list processes, or read the platform's description of the machine, would see a
- * credential in an argument. */
+/* These are refused, because anyone who can list processes, or read the platform's description of
+ * the machine, would see the credential. */
 static const char *const credential_arguments[] = { "--api-key", "--hf-token", "--hf_token",
                                                     "--ssl-keyfile", NULL };
 
@@ -81,13 +81,14 @@ static CHECKED bool judge_argument(const char *path, const char *name, const jso
                          path, SHOWN_BYTES, name);
     if (is_in(credential_arguments, name))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s\" has \"%s\": a credential is never an argument; the "
-                         "provider gives the engine its key",
+                         "the recipe's \"%s\" has \"%s\": credentials must not be arguments; "
+                         "opsbrain itself gives the engine its key",
                          path, name);
     if (!is_plain(value, VALUE_DEPTH))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s.%s\" must be a text of at most 512 bytes, a number, "
-                         "true (the argument alone), or a list or object, which is written as JSON",
+                         "the recipe's \"%s.%s\" must be a string of at most 512 bytes, a number, "
+                         "true (for an argument without a value), or a list or object, which is "
+                         "passed as JSON",
                          path, name);
     return true;
 }
@@ -125,25 +126,26 @@ static CHECKED bool judge_variable(const char *path, const char *name, const jso
                          path, SHOWN_BYTES, name);
     if (strncmp(name, "LD_", 3) == 0 || strcmp(name, "PATH") == 0)
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s\" has %s, which decides what the machine runs: put it "
-                         "into the image",
+                         "the recipe's \"%s\" has %s, which decides what the machine runs: set it "
+                         "in the image instead",
                          path, name);
     if (is_secret_reference(value))
         return true;
     if (recipe_sounds_secret(name, strlen(name)))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s.%s\" would hold a credential: name a secret of the "
-                         "provider's store instead, {\"secret\": \"hf-token\"}",
+                         "the recipe's \"%s.%s\" would hold a credential: name a secret in the "
+                         "provider's store instead, such as {\"secret\": \"hf-token\"}",
                          path, name);
     if (!is_printable(value, 0, 512))
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s.%s\" must be a text of at most 512 bytes, or "
+                         "the recipe's \"%s.%s\" must be a string of at most 512 bytes, or "
                          "{\"secret\": NAME}",
                          path, name);
     return true;
 }
 
-/* Accepts {"least": 1, "most": 8} or {"choices": ["auto", "fp8"]}. */
+/* Accepts a range, {"least": 1, "most": 8}, for a number, and {"choices": ["auto", "fp8"]} for
+ * other values. */
 static CHECKED bool judge_override(const char *path, const char *name, const json_t *value,
                                    struct error *error)
 {
@@ -155,8 +157,8 @@ static CHECKED bool judge_override(const char *path, const char *name, const jso
 
     if (opening == NULL)
         return error_set(error, ERROR_INVALID,
-                         "the recipe's \"%s\" opens \"%.*s\": only members of the table in "
-                         "docs/recipes.md can be opened",
+                         "the recipe's \"%s\" opens \"%.*s\": only the names that docs/recipes.md "
+                         "lists can be opened to overrides",
                          path, SHOWN_BYTES, name);
     if (opening->value == RECIPE_CHOICE) {
         good = good && json_object_size(value) == 1 && json_array_size(choices) >= 1
@@ -170,7 +172,7 @@ static CHECKED bool judge_override(const char *path, const char *name, const jso
                    || (json_is_integer(least) && json_is_integer(most)));
     if (!good)
         return error_set(error, ERROR_INVALID, "the recipe's \"%s.%s\" must be %s", path, name,
-                         opening->value == RECIPE_CHOICE ? "{\"choices\": [TEXT, ...]}"
+                         opening->value == RECIPE_CHOICE ? "{\"choices\": [STRING, ...]}"
                          : opening->value == RECIPE_NUMBER
                              ? "{\"least\": NUMBER, \"most\": NUMBER}"
                              : "{\"least\": INTEGER, \"most\": INTEGER}");
@@ -188,14 +190,15 @@ static const char *const formats[] = {
 
 static const struct recipe_member weights[] = {
     { "from", RECIPE_CHOICE, .required = true, .choices = weights_from,
-      .help = "hub: downloaded by the engine; bucket: the target's, mounted or read; mounted: a "
-              "read-only folder of the machine" },
+      .help =
+          "\"hub\" (the engine downloads the weights), \"bucket\" (the target's bucket, mounted or "
+          "read) or \"mounted\" (a read-only folder on the machine)" },
     { "repository", RECIPE_WORD, .low = 1, .high = 255,
-      .help = "The weights' repository on the hub" },
+      .help = "The weights' repository on Hugging Face" },
     { "folder", RECIPE_WORD, .low = 1, .high = 255,
       .help = "The weights' folder in the bucket or on the machine" },
     { "mounted_at", RECIPE_WORD, .low = 2, .high = 255,
-      .help = "Where the container sees the bucket or the folder, read-only" },
+      .help = "The path in the container at which the bucket or folder is mounted, read-only" },
     { "copied_to_memory", RECIPE_BOOLEAN,
       .help = "Whether the weights are copied to a tmpfs before the engine starts" },
     { 0 },
@@ -203,21 +206,23 @@ static const struct recipe_member weights[] = {
 
 static const struct recipe_member probe[] = {
     { "path", RECIPE_WORD, .low = 1, .high = 128,
-      .help = "Path of an HTTP GET; without it, a TCP connection" },
-    { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Seconds before the first try" },
+      .help = "Path for an HTTP GET; without it, the probe only opens a TCP connection" },
+    { "initial_s", RECIPE_INTEGER, .high = 3600, .help = "Seconds before the first attempt" },
     { "period_s", RECIPE_INTEGER, .required = true, .low = 1, .high = 3600,
-      .help = "Seconds between tries" },
+      .help = "Seconds between attempts" },
     { "timeout_s", RECIPE_INTEGER, .low = 1, .high = 3600,
-      .help = "Time limit of one try, in seconds" },
+      .help = "Time limit for one attempt, in seconds" },
     { "failures", RECIPE_INTEGER, .required = true, .low = 1, .high = 1000,
-      .help = "Failed tries after which the probe fails" },
+      .help = "Failed attempts after which the probe fails" },
     { 0 },
 };
 
 static const struct recipe_member probes[] = {
     { "startup", RECIPE_OBJECT, .members = probe, .help = "Repeated until the model is loaded" },
-    { "readiness", RECIPE_OBJECT, .members = probe, .help = "Whether the server gets requests" },
-    { "liveness", RECIPE_OBJECT, .members = probe, .help = "Whether the server is restarted" },
+    { "readiness", RECIPE_OBJECT, .members = probe,
+      .help = "Decides whether the server gets requests" },
+    { "liveness", RECIPE_OBJECT, .members = probe,
+      .help = "Decides whether the server is restarted" },
     { 0 },
 };
 
@@ -232,21 +237,21 @@ static const struct recipe_member host[] = {
     { "cpu", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "vCPUs" },
     { "memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "Main memory, in GiB" },
     { "shared_memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "/dev/shm" },
-    { "machine", RECIPE_NAME, .low = 1, .high = 63, .help = "Machine type: g2-standard-4" },
+    { "machine", RECIPE_NAME, .low = 1, .high = 63, .help = "Machine type, such as g2-standard-4" },
     { 0 },
 };
 
 static const struct recipe_member scale[] = {
-    { "min", RECIPE_INTEGER, .high = 1000, .help = "Instances at least" },
-    { "max", RECIPE_INTEGER, .low = 1, .high = 1000, .help = "Instances at most" },
+    { "min", RECIPE_INTEGER, .high = 1000, .help = "Minimum number of instances" },
+    { "max", RECIPE_INTEGER, .low = 1, .high = 1000, .help = "Maximum number of instances" },
     { "concurrency", RECIPE_INTEGER, .low = 1, .high = 1000,
-      .help = "Requests at a time for one instance" },
+      .help = "Requests that one instance handles at a time" },
     { 0 },
 };
 
 static const struct recipe_member cost[] = {
     { "item", RECIPE_NAME, .required = true, .low = 1, .high = 63,
-      .help = "An item of catalog/prices.json" },
+      .help = "An item in catalog/prices.json" },
     { "quantity", RECIPE_NUMBER, .required = true, .low = 0.001, .high = 1e6,
       .help = "Units of the item that one replica uses" },
     { 0 },
@@ -254,13 +259,14 @@ static const struct recipe_member cost[] = {
 
 const struct recipe_member recipe_members[] = {
     { "name", RECIPE_NAME, .required = true, .low = 1, .high = 63,
-      .help = "Also the name of the recipe's file" },
+      .help = "The recipe's name, which is also its file's name" },
     { "revision", RECIPE_INTEGER, .required = true, .low = 1, .high = 1e9,
-      .help = "Incremented by every change" },
-    { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120, .help = "What users see" },
+      .help = "A number that every change increments" },
+    { "title", RECIPE_TEXT, .required = true, .low = 5, .high = 120,
+      .help = "The title that users see" },
     { "provider", RECIPE_NAME, .required = true, .low = 1, .high = 31,
-      .help = "The platform that the recipe is for. A member with its name holds what only it "
-              "needs" },
+      .help = "The platform that the recipe is for; a member with the platform's name has settings "
+              "for this platform alone" },
     { "engine", RECIPE_NAME, .required = true, .low = 1, .high = 31, .help = "vllm, ollama, ..." },
     { "model", RECIPE_WORD, .required = true, .low = 1, .high = 255,
       .help = "The model, as the engine loads it" },
@@ -270,69 +276,77 @@ const struct recipe_member recipe_members[] = {
     { "program", RECIPE_WORD, .low = 2, .high = 511,
       .help = "Instead of an image: an absolute path on this machine" },
     { "service", RECIPE_NAME, .low = 1, .high = 31,
-      .help = "Instead of an image or a program: a service that already runs on this machine and "
-              "loads the model: ollama" },
+      .help = "Instead of an image or a program: a service that is already running on this machine "
+              "and loads the model; only ollama" },
     { "command", RECIPE_WORDS, .low = 1, .high = 16,
-      .help = "Instead of the image's own command; arguments without a name go here" },
+      .help = "Replaces the image's own command; also holds arguments without a name" },
     { "arguments", RECIPE_MAP, .high = 64, .judge = judge_argument,
-      .help = "By name; true: the name alone; an object is written as JSON; {deployment} is the "
-              "deployment's name" },
+      .help =
+          "A value for each argument's name; true: the argument has no value; a list or object is "
+          "passed as JSON; {deployment} stands for the deployment's name" },
     { "environment", RECIPE_MAP, .high = 64, .judge = judge_variable,
-      .help = "Texts, or {\"secret\": NAME} of the provider's store" },
+      .help = "A string for each variable's name, or {\"secret\": NAME} for a secret in the "
+              "provider's store" },
     { "port", RECIPE_INTEGER, .required = true, .low = 1, .high = 65535,
       .help = "The port that the server listens on" },
     { "weights", RECIPE_OBJECT, .required = true, .members = weights,
       .help = "Where the engine gets the weights" },
     { "probes", RECIPE_OBJECT, .members = probes,
       .help = "How the platform checks that the server is alive" },
-    { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536, .help = "Disk of a machine, in GB" },
+    { "disk_gb", RECIPE_INTEGER, .low = 1, .high = 65536,
+      .help = "Size of the machine's disk, in GB" },
     { "licence", RECIPE_OBJECT, .required = true, .members = licence,
       .help = "The model's licence" },
     { "hardware", RECIPE_NAME, .low = 1, .high = 63,
-      .help = "A name of catalog/hardware.json; without it, whatever the machine has" },
+      .help =
+          "The accelerator's name in catalog/hardware.json; without it, whatever the machine has" },
     { "chips", RECIPE_INTEGER, .low = 1, .high = 1024,
       .help = "Number of accelerators for one replica" },
     { "host", RECIPE_OBJECT, .members = host, .help = "The machine that has the accelerator" },
     { "kinds", RECIPE_WORDS, .low = 1, .high = 8, .choices = kinds_of_price,
       .help =
-          "How the hardware may be bought: on_demand, spot, flex_start, reserved; the first is the "
+          "How the hardware can be bought: on_demand, spot, flex_start, reserved; the first is the "
           "default" },
     { "places", RECIPE_WORDS, .low = 1, .high = 32,
       .help = "Regions or zones that have the hardware; the first is the default" },
     { "scale", RECIPE_OBJECT, .members = scale, .help = "Instances" },
     { "cost", RECIPE_OBJECTS, .high = 16, .members = cost,
-      .help = "What is paid for; []: nothing; missing: not known" },
+      .help = "What one replica costs; []: nothing; if missing: not known" },
     { "overrides", RECIPE_MAP, .high = 32, .judge = judge_override,
-      .help = "What a plan may change" },
+      .help = "What a plan can override" },
     { "notes", RECIPE_TEXTS, .high = 16, .help = "What to know before using it" },
     { "status", RECIPE_CHOICE, .required = true, .choices = statuses,
-      .help = "verified: the source ran it; reported: the source says it works; cannot_work: with "
-              "a reason" },
+      .help =
+          "\"verified\" (somebody ran it and recorded the result), \"reported\" (the source only "
+          "says that it works) or \"cannot_work\" (it is known not to work; \"reason\" says why)" },
     { "reason", RECIPE_TEXT, .low = 5, .high = 500, .help = "Why it cannot work" },
     { "source", RECIPE_TEXT, .required = true, .low = 5, .high = 500,
-      .help = "Where the recipe was read" },
+      .help = "Where the recipe comes from" },
     { "as_of", RECIPE_DATE, .required = true, .help = "The date of the source" },
     { 0 },
 };
 
 const struct recipe_opening recipe_openings[] = {
-    { "max_model_len", "arguments.--max-model-len", RECIPE_INTEGER, "Tokens of a context" },
-    { "max_num_seqs", "arguments.--max-num-seqs", RECIPE_INTEGER, "Requests computed at a time" },
+    { "max_model_len", "arguments.--max-model-len", RECIPE_INTEGER, "Maximum tokens in a context" },
+    { "max_num_seqs", "arguments.--max-num-seqs", RECIPE_INTEGER,
+      "Maximum requests computed at a time" },
     { "max_num_batched_tokens", "arguments.--max-num-batched-tokens", RECIPE_INTEGER,
-      "Tokens computed at a time" },
+      "Maximum tokens computed at a time" },
     { "gpu_memory_utilization", "arguments.--gpu-memory-utilization", RECIPE_NUMBER,
-      "Share of the memory that the engine takes" },
+      "Share of the accelerator's memory that the engine uses" },
     { "kv_cache_dtype", "arguments.--kv-cache-dtype", RECIPE_CHOICE, "Format of the KV cache" },
     { "num_speculative_tokens", "arguments.--speculative-config.num_speculative_tokens",
       RECIPE_INTEGER, "Tokens drafted at a time" },
-    { "ctx_size", "arguments.--ctx-size", RECIPE_INTEGER, "Tokens of a context (llama.cpp)" },
+    { "ctx_size", "arguments.--ctx-size", RECIPE_INTEGER,
+      "Maximum tokens in a context (llama.cpp)" },
     { "parallel", "arguments.--parallel", RECIPE_INTEGER, "Requests at a time (llama.cpp)" },
     { "context_length", "environment.OLLAMA_CONTEXT_LENGTH", RECIPE_CHOICE,
-      "Tokens of a context (Ollama)" },
-    { "min_instances", "scale.min", RECIPE_INTEGER, "Instances at least" },
-    { "max_instances", "scale.max", RECIPE_INTEGER, "Instances at most" },
-    { "concurrency", "scale.concurrency", RECIPE_INTEGER, "Requests at a time for one instance" },
-    { "disk_gb", "disk_gb", RECIPE_INTEGER, "Disk of the machine, in GB" },
+      "Maximum tokens in a context (Ollama)" },
+    { "min_instances", "scale.min", RECIPE_INTEGER, "Minimum number of instances" },
+    { "max_instances", "scale.max", RECIPE_INTEGER, "Maximum number of instances" },
+    { "concurrency", "scale.concurrency", RECIPE_INTEGER,
+      "Requests that one instance handles at a time" },
+    { "disk_gb", "disk_gb", RECIPE_INTEGER, "Size of the machine's disk, in GB" },
     { 0 },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members that a recipe opens: checks and lists them, and copies a recipe with other values for
- * them. */
+/* Checks and lists the members that a recipe opens to overrides, and copies a recipe with other
+ * values for them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ bool recipe_openings_check(const json_t *recipe, struct error *error)
 
         if (value == NULL || !is_in_range(opening, range, value))
             return error_set(
-                error, ERROR_INVALID, "the recipe's \"overrides\" open \"%s\", but %s", name,
+                error, ERROR_INVALID, "the recipe's \"overrides\" opens \"%s\", but %s", name,
                 value == NULL ? "the recipe has no value for it: add one"
                               : "the recipe's own value is not in the range given there");
     }
@@ -71,9 +71,9 @@ static CHECKED bool refuse_name(const struct recipe *recipe, const char *name, s
     text_add_printable(&shown, name, strlen(name), SHOWN_BYTES);
     json_object_foreach(opened, each, range)
         text_addf(&known, "%s%s", known.length == 0 ? "" : ", ", each);
-    return error_set(
-        error, ERROR_INVALID, "the recipe %s does not open \"%s\" to other values: it opens %s",
-        recipe->name, text_string(&shown), known.length == 0 ? "nothing" : text_string(&known));
+    return error_set(error, ERROR_INVALID,
+                     "the recipe %s does not open \"%s\" to overrides: it opens %s", recipe->name,
+                     text_string(&shown), known.length == 0 ? "nothing" : text_string(&known));
 }
 
 static CHECKED bool refuse_value(const struct recipe *recipe, const char *name, const json_t *range,
@@ -91,11 +91,11 @@ static CHECKED bool refuse_value(const struct recipe *recipe, const char *name, 
     } else
         text_addf(&allowed, "from %.10g to %.10g", json_get_number(range, "least", NAN),
                   json_get_number(range, "most", NAN));
-    return error_set(error, ERROR_INVALID, "the recipe %s takes \"%s\" %s, not %s", recipe->name,
-                     name, text_string(&allowed), text_string(&shown));
+    return error_set(error, ERROR_INVALID, "for the recipe %s, \"%s\" must be %s, not %s",
+                     recipe->name, name, text_string(&allowed), text_string(&shown));
 }
 
-/* Replaces the value at the path, which exists: recipe_openings_check checked that. */
+/* Replaces the value at the path. It exists, because recipe_openings_check has checked that. */
 static void write_at(json_t *object, const char *path, json_t *value)
 {
     const char *dot = strchr(path, '.');
@@ -136,7 +136,7 @@ bool recipe_override(const struct recipe *recipe, const json_t *overrides, struc
     return done;
 }
 
-/* Returns a number if the member is numeric and the text can be read as one; otherwise the text.
+/* Returns a number if the member is numeric and the text is a number; otherwise the text itself.
  * New reference. */
 static json_t *value_of(const char *name, const json_t *text)
 {

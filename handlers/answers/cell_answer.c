@@ -15,9 +15,9 @@ const struct field cell_answer_fields[] = {
     { "repetition", VALUE_INTEGER, .optional = true,
       .help = "Repetition, from 1; missing: 1 for all cells." },
     { "concurrency", VALUE_INTEGER,
-      .help = "Users at once; in an open loop the limit of requests in flight." },
+      .help = "Users at once; in an open loop, the limit on requests in flight." },
     { "request_rate", VALUE_NUMBER, .sparse = true,
-      .help = "Open loop: requests per second; 0: a closed loop." },
+      .help = "Open loop: requests per second; 0: closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length requested." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
     { "state", VALUE_TEXT,
@@ -25,13 +25,14 @@ const struct field cell_answer_fields[] = {
           "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
           "(an adaptive search did not need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
-      .help = "Why it is not measured, is uneven or was measured again; if inferred: why it need "
-              "not be measured." },
+      .help = "Why it was not measured, is uneven or was measured again; if inferred: why it did "
+              "not need to be measured." },
     { "attempts", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
-      .help = "How often it was attempted; at most one attempt counts." },
-    { "success_rate", VALUE_NUMBER, .optional = true, .help = "Requests that succeeded, 0 to 1." },
+      .help = "How many times it was attempted; at most one attempt counts." },
+    { "success_rate", VALUE_NUMBER, .optional = true,
+      .help = "Share of requests that succeeded, 0 to 1." },
     { "concurrency_actual", VALUE_NUMBER, .optional = true,
-      .help = "Time average of requests in flight in the window." },
+      .help = "Requests in flight, averaged over the window." },
     { "ttft_p50_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, median." },
     { "ttft_p99_ms", VALUE_NUMBER, .optional = true, .help = "Time to first token, p99." },
     { "itl_p50_ms", VALUE_NUMBER, .optional = true,
@@ -39,12 +40,12 @@ const struct field cell_answer_fields[] = {
               "does not report how many." },
     { "itl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between tokens, p99." },
     { "tokens_per_chunk", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Only if above 1, as with speculative decoding: tokens per stream chunk." },
+      .help = "Tokens per stream chunk; only if above 1, as with speculative decoding." },
     { "icl_p50_ms", VALUE_NUMBER, .optional = true,
-      .help = "Only if chunks are not single tokens: gap between chunks, median." },
+      .help = "Gap between chunks, median; only if chunks are not single tokens." },
     { "icl_p99_ms", VALUE_NUMBER, .optional = true, .help = "Gap between chunks, p99." },
     { "ttfo_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Only if reasoning came first: time to the first visible output, median." },
+      .help = "Time to the first visible output, median; only if reasoning came first." },
     { "e2e_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Whole request, median." },
     { "e2e_p99_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
@@ -62,49 +63,52 @@ const struct field cell_answer_fields[] = {
       .help = "Prompts and answers that did not have the requested length; missing: some did not, "
               "but were not counted." },
     { "cached_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Input tokens from the server's prefix cache, 0 to 1; missing: its usage does not "
-              "report it." },
+      .help = "Share of input tokens that the server's prefix cache held, 0 to 1; missing: the "
+              "server does not report it." },
     { "shared_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help =
-          "Input tokens in prefixes that the plan shares, 0 to 1: at most these can be cached." },
+          "Share of input tokens in prefixes that prompts of the plan have in common, 0 to 1: at "
+          "most this share can be cached." },
     { "censored", VALUE_BOOLEAN, .sparse = true,
       .help =
           "True: some requests timed out, or were unanswered at the end; a percentile that they "
           "affect is a lower bound." },
     { "client_limited", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: opsbrain itself was late or busy (lag, CPU); do not read it as the server's "
-              "limit." },
+      .help = "True: opsbrain itself was late or busy (lag, CPU); do not take this for the "
+              "server's limit." },
     { "contaminated", VALUE_BOOLEAN, .sparse = true,
       .help =
-          "True: by its own counters the server also worked for other clients; run_compare skips "
-          "the cell." },
+          "True: by its own counters, the server also served other clients; run_compare skips the "
+          "cell." },
     { "uneven", VALUE_BOOLEAN, .sparse = true,
-      .help =
-          "True: the server stalled, changed its speed or gave no metrics for a while, as `reason` "
-          "says." },
+      .help = "True: the server stalled, changed its speed or reported no metrics for a while: see "
+              "`reason`." },
     { "overloaded", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: in an open loop requests arrived faster than they were answered; there is no "
+      .help = "True: in an open loop, requests arrived faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
     { "unsettled", VALUE_BOOLEAN, .sparse = true,
       .help = "True: the warm-up ended at its limit, before two successive windows agreed." },
     { "queue_growth_per_s", VALUE_NUMBER, .optional = true,
-      .help = "Open loop: growth per second of the requests due but not answered." },
+      .help = "Open loop: growth per second in the number of requests due but not answered." },
     { "unanswered", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "Open loop: requests due in the window but unanswered when the cell ended; their "
               "latencies count as lower bounds." },
     { "waited_for_room", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Open loop: requests delayed because the limit of requests in flight was reached." },
+      .help = "Open loop: requests delayed because the limit on requests in flight was reached." },
     { "queue_p50_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Open loop: from the scheduled time to the send, median; part of TTFT and E2E." },
+      .help =
+          "Open loop: delay from when a request was due until it was sent, median; part of TTFT "
+          "and E2E." },
     { "queue_p99_ms", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Open loop: from the scheduled time to the send, p99." },
+      .help = "Open loop: the same delay, p99." },
     { "throughput_ci95_share", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Half the width of the 95 % interval of output_tokens_per_s within the window, as a "
-              "share of that figure: 0.03 is 3 %." },
+      .help = "Half the width of the 95 % confidence interval of output_tokens_per_s within the "
+              "window, as a share of that figure: 0.03 is 3 %." },
     { "window_s", VALUE_NUMBER, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "Seconds of the window." },
+      .help = "Length of the window in seconds." },
     { "tokens_estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: some or all answers lacked usage: output is counted by chunks." },
+      .help =
+          "True: some or all answers did not report usage; their output is counted in chunks." },
     { 0 },
 };
 
@@ -152,7 +156,8 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* A negative number means that some lengths differed: older cells did not store how many. */
+/* A negative number means that it is not known how many lengths differed, only that some did: older
+ * cells did not store the number. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;
@@ -268,7 +273,7 @@ static void success_cell(struct table *table, const struct measurement *measurem
         table_cell(table, "%.3g %%", measurement->success_rate * 100);
 }
 
-/* If it returns false, the ITL columns show the gaps between chunks. */
+/* Returns false if the ITL columns have to show the gaps between chunks instead. */
 static bool has_token_gaps(const struct measurement *measurement)
 {
     return measurement->latency[METRIC_ITL].count > 0
@@ -298,7 +303,7 @@ static void state_cell(struct table *table, const struct cell_row *cell)
     table_cell(table, "%s%s%s%s%s%s%s%s", cell_state_name(cell->state), text_string(&overload),
                measurement->uneven ? ", uneven" : "", client_mark(measurement),
                measurement->contaminated ? ", contaminated" : "",
-               has_token_gaps(measurement) ? "" : ", ITL is between chunks",
+               has_token_gaps(measurement) ? "" : ", ITL measured between chunks",
                measurement->tokens_estimated ? ", tokens estimated" : "",
                measurement->held > 0 ? ", requests pending during the entire window" : "");
 }
@@ -344,7 +349,7 @@ static size_t count_alike(const struct cell_row *cells, size_t count, const stru
     return alike;
 }
 
-/* Adds the first REASONS_SHOWN different reasons that the cells state. A reason may contain text
+/* Adds the first REASONS_SHOWN different reasons that the cells state. A reason can contain text
  * from the server. */
 static void add_reasons(const struct cell_row *cells, size_t count, struct text *out)
 {

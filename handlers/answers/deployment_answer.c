@@ -10,20 +10,20 @@ static const struct field limit_fields[] = {
     { "max_instances", VALUE_INTEGER, .optional = true,
       .help = "Maximum instances behind the URL, as registered." },
     { "container_concurrency", VALUE_INTEGER, .optional = true,
-      .help = "Requests that one instance receives at a time, as registered." },
+      .help = "Maximum requests that an instance receives at a time, as registered." },
     { "max_running", VALUE_INTEGER, .optional = true,
-      .help = "Sequences the engine runs at a time, as registered." },
+      .help = "Maximum sequences that the engine runs at a time, as registered." },
     { 0 },
 };
 
 const struct field deployment_answer_fields[] = {
     { "name", VALUE_TEXT, .help = "Registered name.", ROW_TEXT(struct deployment, name) },
     { "revision", VALUE_INTEGER,
-      .help = "Counts changes; runs point at the revision they measured.",
+      .help = "Counts changes; runs point to the revision they measured.",
       ROW_INTEGER(struct deployment, revision) },
     { "url", VALUE_TEXT, .help = "Base URL, without /v1.", ROW_TEXT(struct deployment, url) },
     { "provider", VALUE_TEXT, .included = INCLUDED_IN_DETAIL,
-      .help = "How it is provided; endpoint: a server that already runs.",
+      .help = "How it is provided; endpoint: a server that was already running.",
       ROW_TEXT(struct deployment, provider) },
     { "model", VALUE_TEXT, .optional = true, .help = "Intended model; missing: the server's first.",
       ROW_TEXT_OR_NULL(struct deployment, model) },
@@ -34,7 +34,7 @@ const struct field deployment_answer_fields[] = {
       .help = "Format of the weights, as registered.",
       ROW_TEXT_OR_NULL(struct deployment, quantization) },
     { "chips", VALUE_INTEGER, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
-      .help = "Accelerators of an instance, as registered.",
+      .help = "Accelerators per instance, as registered.",
       ROW_INTEGER_OR_NULL(struct deployment, chips) },
     { "engine", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Engine as registered; missing: as the server reports.",
@@ -49,7 +49,7 @@ const struct field deployment_answer_fields[] = {
     { "labels", VALUE_TEXT_MAP, .sparse = true, .help = "Labels as registered.",
       ROW_JSON(struct deployment, labels) },
     { "limits", VALUE_OBJECT, .included = INCLUDED_OUTSIDE_LISTS, .sparse = true,
-      .help = "Limits on what runs at a time, as registered.", .fields = limit_fields,
+      .help = "Limits on how much runs at a time, as registered.", .fields = limit_fields,
       ROW_JSON(struct deployment, limits) },
     { "owner", VALUE_TEXT,
       .help = "Who may change its URL or secret, or remove it, besides admins.",
@@ -57,7 +57,7 @@ const struct field deployment_answer_fields[] = {
     { "created_by", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "Who made this revision.",
       ROW_TEXT(struct deployment, created_by) },
     { "created_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
-      .help = "First registration, UTC.", ROW_TIME(struct deployment, created_ms) },
+      .help = "When it was first registered, UTC.", ROW_TIME(struct deployment, created_ms) },
     { "changed_at", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .optional = true,
       .help = "When this revision was made, UTC.", ROW_TIME(struct deployment, changed_ms) },
     { 0 },
@@ -90,7 +90,7 @@ static void add_setting(struct text *out, const char *name, const char *value)
 void deployment_answer_describe(const struct deployment *deployment, struct text *out)
 {
     add_setting(out, "model", deployment->model);
-    add_setting(out, "revision of the weights", deployment->model_revision);
+    add_setting(out, "weights revision", deployment->model_revision);
     add_setting(out, "quantization", deployment->quantization);
     add_setting(out, "engine", deployment->engine);
     add_setting(out, "hardware", deployment->hardware);

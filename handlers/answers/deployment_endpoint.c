@@ -29,7 +29,7 @@ static CHECKED bool ask(const struct services *services, const struct deployment
     if (!engine_facts(deployment, endpoint, within_ms, facts, failure, error))
         return false;
     if (!model_facts_note(services->store, facts, &problem))
-        log_warning("the facts of deployment %s were not stored: %s", deployment->name,
+        log_warning("the facts about deployment %s were not stored: %s", deployment->name,
                     problem.message);
     return true;
 }

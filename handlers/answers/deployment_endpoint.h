@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoint of a deployment, ready to be called: with its model and its credential. */
+/* A deployment's endpoint, ready to be called: with the model and the credential filled in. */
 #pragma once
 
 #include "base/llm/failure.h"
@@ -15,9 +15,10 @@ void deployment_endpoint_wipe(struct endpoint *endpoint);
  * `since_ns` (monotonic); at least 1. */
 int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns);
 
-/* Asks the server at `endpoint` for its facts, and stores them. Fills in endpoint->model if the
- * deployment names none. UPSTREAM: the server does not answer, or has no model. NOT_FOUND: it does
- * not have the deployment's model; the error names models that it has. */
+/* Queries the server at `endpoint` for the facts about its model and engine, and stores them. Fills
+ * in endpoint->model if the deployment names no model. UPSTREAM: the server does not answer, or has
+ * no model. NOT_FOUND: the server does not have the deployment's model; the error names models that
+ * it has. */
 CHECKED bool deployment_endpoint_ask(const struct services *services,
                                      const struct deployment *deployment, struct endpoint *endpoint,
                                      struct model_facts *facts, struct error *error);
@@ -26,22 +27,22 @@ CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           const struct deployment *deployment,
                                           struct endpoint *endpoint, struct model_facts *facts,
                                           struct error *error);
-/* Fills in the endpoint. If the deployment names no model, the model is the server's first one, as
- * the stored facts name it; if none are stored about the deployment's current revision, asks the
- * server, within `within_ms`. *failure: how the server failed; NONE if it did not, or was not
- * asked. */
+/* Fills in the endpoint. If the deployment names no model, takes the server's first model from the
+ * stored facts; if no facts are stored for the deployment's current revision, queries the server,
+ * for at most `within_ms`. *failure: how the server failed; NONE if it did not fail, or was not
+ * queried. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
                                  struct error *error);
-/* Call it when the server did not find the model. If the deployment uses the server's first model,
- * and a different model is first now, fills in the endpoint again and returns true. */
+/* To be called when the server did not find the model. If the deployment uses the server's first
+ * model, and a different model is first now, fills in the endpoint again and returns true. */
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* Call it when the server did not find the model. If the deployment names a model, asks the server
- * for its models, within `within_ms`; if the list lacks that model, `error` becomes a sentence that
- * names models of the list. */
+/* To be called when the server did not find the model. If the deployment names a model, queries the
+ * server for its list of models, for at most `within_ms`. If that model is not in the list, `error`
+ * becomes a message that names models in the list. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

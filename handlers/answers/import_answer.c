@@ -16,26 +16,26 @@ const struct field import_answer_source_fields[] = {
     { "digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL, .help = "SHA-256 of the file." },
     { "principal", VALUE_TEXT, .help = "Who imported it." },
     { "corrects", VALUE_TEXT, .optional = true,
-      .help = "The import of the same file whose stated facts this one replaces." },
+      .help = "Earlier import of the same file; this import replaces the facts stated for it." },
     { 0 },
 };
 
 const struct field import_answer_fields[] = {
     { "facts", VALUE_OBJECT,
       .help =
-          "What is known of model, engine, hardware, price and limits: from the file, or as the "
-          "importing user stated. What is missing is not known." },
+          "What is known about the model, engine, hardware, price and limits: from the file, or as "
+          "stated by the user who imported it. What is missing is not known." },
     { "input_unit", VALUE_TEXT, .help = "Unit of input lengths: tokens, words, or unknown." },
     { "remarks", VALUE_LIST, .sparse = true, .foreign = true,
-      .help = "Remarks of the import, such as assumed units and skipped rows." },
+      .help = "Remarks from the import, such as assumed units and skipped rows." },
     { "notes", VALUE_TEXT, .foreign = true, .optional = true,
-      .help = "Notes of the importing user." },
+      .help = "Notes by the user who imported it." },
     { "other_names", VALUE_LIST, .sparse = true, .foreign = true,
       .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
-      .help = "Rows in the file's order, with the figures that the text's table shows (with "
-              "`detail`: all figures): milliseconds, seconds, counts and rates per second, as the "
-              "names say; `row` is the line in the file, or the entry's number." },
+      .help = "Rows in the file's order, with the figures that the table in the text shows (with "
+              "`detail`, all figures). The names give the units: milliseconds, seconds, counts "
+              "or rates per second. `row` is the line in the file, or the entry's number." },
     { 0 },
 };
 
@@ -88,7 +88,7 @@ static void quote_remarks(const struct evidence *evidence, struct text *out)
     json_array_foreach(evidence->remarks, i, remark)
         text_addf(&lines, "%s\n", json_string_value(remark));
     if (lines.length > 0)
-        answer_quote(out, "Remarks of the import", lines.data, lines.length, 6000);
+        answer_quote(out, "Remarks from the import", lines.data, lines.length, 6000);
 }
 
 void import_answer_describe(const struct evidence *evidence, struct text *out)
@@ -174,9 +174,9 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* Shows a cell by the members that the table's columns have, or by all members in detail.
- * `original`, the entry as it is in the file, is omitted: only the answer about a single cell
- * contains it. */
+/* Shows the members of a cell that have a column in the table or, if the call requests details, all
+ * members. Only the answer about a single cell contains the member `original`, which is the entry
+ * as it is in the file; here it is omitted. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {

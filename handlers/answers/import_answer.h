@@ -12,7 +12,7 @@ extern const struct field import_answer_fields[];
 json_t *import_answer_run_json(const struct import_row *row);
 /* The import in the form of import_answer_fields, with an empty list of cells. New reference. */
 json_t *import_answer_json(const struct evidence *evidence);
-/* Adds what is known of the import, "imp_... is an imported run ...", and its remarks. */
+/* Adds what is known about the import, "imp_... is an imported run ...", and its remarks. */
 void import_answer_describe(const struct evidence *evidence, struct text *out);
 
 /* Carry out run_show and run_report for an import. */

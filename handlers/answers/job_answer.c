@@ -11,18 +11,19 @@
 
 const struct field job_answer_fields[] = {
     { "id", VALUE_TEXT, .help = "Id of the job.", ROW_TEXT(struct job, id) },
-    { "kind", VALUE_TEXT, .help = "Kind of work: sweep, or apply (of a deployment's plan).",
+    { "kind", VALUE_TEXT,
+      .help = "Kind of work: sweep, or apply (carries out a plan for a deployment).",
       ROW_TEXT(struct job, kind) },
-    { "subject", VALUE_TEXT, .help = "Id of the sweep, or of the plan.",
+    { "subject", VALUE_TEXT, .help = "Id of the sweep or the plan.",
       ROW_TEXT(struct job, subject) },
     { "state", VALUE_TEXT,
       .help = "queued, waiting (for an answer), running, completed, failed or cancelled." },
     { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct job, principal) },
-    { "progress", VALUE_NUMBER, .help = "How much is done, of progress_total." },
-    { "progress_total", VALUE_NUMBER, .help = "How much there is in all; 0: not known yet.",
+    { "progress", VALUE_NUMBER, .help = "How much of progress_total is done." },
+    { "progress_total", VALUE_NUMBER, .help = "How much there is to do in all; 0: not known yet.",
       ROW_NUMBER(struct job, progress_total) },
     { "message", VALUE_TEXT, .optional = true,
-      .help = "What it is doing; missing when it has ended." },
+      .help = "What it is doing; missing once it has ended." },
     { "cancel_requested", VALUE_BOOLEAN, .sparse = true, .included = INCLUDED_OUTSIDE_LISTS,
       .help = "True: it was asked to stop." },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
@@ -125,12 +126,13 @@ void job_answer_shows(const struct job *job, struct answer *answer)
 const char *job_answer_next_step(const struct job *job)
 {
     if (job->state == JOB_WAITING)
-        return "answer its question (tasks/update, for clients that support tasks), or job_cancel";
+        return "answer its question (with tasks/update, if the client supports tasks), or call "
+               "job_cancel";
     if (strcmp(job->kind, "sweep") != 0)
         return job_is_over(job) ? "nothing: it has ended" : "job_show again with wait_s";
     if (!job_is_over(job))
         return "job_show again with wait_s; sweep_show lists the cells measured so far";
     return job->state == JOB_COMPLETED
                ? "run_report with this sweep"
-               : "sweep_show lists what is there; sweep_resume measures what is missing";
+               : "sweep_show lists what was measured; sweep_resume measures what is missing";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings of a sweep that is over, added to the answer about its job: enough to say where the
- * server saturates, without a further call. */
+/* Adds the findings of a sweep that has ended to the answer about its job, so that no further call
+ * is needed to learn where the server saturates. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -8,17 +8,17 @@
 
 #define FIELDS_VERDICT                                                                             \
     { "verdict", VALUE_LIST, .optional = true,                                                     \
-      .help = "After the sweep: per context, where the server saturates and what meets the "       \
-              "limits." },                                                                         \
+      .help = "After the sweep: per context, where the server saturates, and the largest load "    \
+              "that meets the limits." },                                                          \
         { "takeaways", VALUE_LIST, .optional = true, .help = "The key takeaways, in sentences." }, \
     {                                                                                              \
         "report", VALUE_TEXT,                                                                      \
             .optional = true,                                                                      \
-            .help = "Resource with the whole report; with the sweep, if it has several runs."      \
+            .help = "Resource with the whole report or, if the sweep has several runs, the sweep." \
     }
 
-/* If the job is a sweep's and is over, adds the verdict, the takeaways and a link: to the report
- * or, if the sweep has several runs, to the sweep. For an A/B sweep, adds only the link, since
- * run_compare gives the verdict. */
+/* If the job measured a sweep and has ended, adds the verdict, the takeaways, and a link to the
+ * report or, if the sweep has several runs, to the sweep. For an A/B sweep, adds only the link,
+ * because run_compare gives the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,
                              struct answer *answer, struct error *error);

@@ -10,11 +10,12 @@ const struct field managed_answer_fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name.",
       ROW_TEXT(struct fleet_managed_row, deployment) },
     { "target", VALUE_TEXT, .help = "Where it runs.", ROW_TEXT(struct fleet_managed_row, target) },
-    { "state", VALUE_TEXT, .help = "creating, running, stopped or failed, as opsbrain last knew.",
+    { "state", VALUE_TEXT,
+      .help = "creating, running, stopped or failed, as last known to opsbrain.",
       ROW_TEXT(struct fleet_managed_row, state) },
     { "rights", VALUE_TEXT,
-      .help = "created: deployed by opsbrain; adopted: ran before, may be stopped and destroyed; "
-              "watched: ran before, and is never changed.",
+      .help = "created: deployed by opsbrain; adopted: was already running, and opsbrain may stop "
+              "and destroy it; watched: was already running, and opsbrain never changes it.",
       ROW_TEXT(struct fleet_managed_row, rights) },
     { "actual", VALUE_TEXT, .optional = true,
       .help = "The platform's last report: absent, pending, starting, ready, stopping, stopped, "
@@ -28,7 +29,7 @@ const struct field managed_answer_fields[] = {
       ROW_TIME(struct fleet_managed_row, observed_ms) },
     { "usd_per_hour", VALUE_NUMBER, .optional = true,
       .help = "What it costs while it runs; missing: not known." },
-    { "spent_usd", VALUE_NUMBER, .help = "What it cost so far, as far as the price is known.",
+    { "spent_usd", VALUE_NUMBER, .help = "What it has cost so far, as far as the price is known.",
       ROW_NUMBER(struct fleet_managed_row, spent_usd) },
     { "ends_at", VALUE_TEXT, .optional = true, .help = "When it ends, UTC; missing: never.",
       ROW_TIME(struct fleet_managed_row, ends_ms) },

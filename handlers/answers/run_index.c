@@ -17,7 +17,7 @@ static void add_import(struct run_index *all, const struct import_row *import)
         (struct any_run){ .import = import, .id = import->id, .created_ms = import->created_ms };
 }
 
-/* Lists both kinds in one order: the newest first. */
+/* Merges runs of both kinds into one list, newest first. */
 static void merge(struct run_index *all)
 {
     size_t run = 0, import = 0;

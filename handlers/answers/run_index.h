@@ -20,9 +20,9 @@ struct run_index {
     size_t run_count, import_count;
 };
 
-/* Lists at most `limit` runs of each kind that were made before `before_ms` (0: any). `deployment`
- * NULL: of all deployments; `sweep` not NULL: only the runs of that sweep, and no imports. Free
- * with run_index_finish. */
+/* Lists at most `limit` runs of each kind that were made before `before_ms` (0: at any time).
+ * `deployment` NULL: the runs of all deployments. `sweep` not NULL: only the runs of that sweep,
+ * and no imports. Free with run_index_finish. */
 CHECKED bool run_index_list(struct store *store, const char *deployment, const char *sweep,
                             int64_t before_ms, size_t limit, struct run_index *out,
                             struct error *error);

@@ -14,8 +14,8 @@ const struct field sweep_answer_fields[] = {
     { "revision", VALUE_INTEGER, .included = INCLUDED_OUTSIDE_LISTS,
       .help = "Its revision when the sweep was started.", ROW_INTEGER(struct sweep_row, revision) },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Of an A/B sweep: the second deployment, measured in turns with the first; missing: "
-              "none." },
+      .help = "In an A/B sweep: the second deployment, measured alternately with the first; "
+              "missing: none." },
     { "candidate_revision", VALUE_INTEGER, .optional = true,
       .help = "The candidate's revision when the sweep was started." },
     { "state", VALUE_TEXT,
@@ -24,11 +24,11 @@ const struct field sweep_answer_fields[] = {
     { "reason", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
       .help = "Why it is not completed.", ROW_TEXT_OR_NULL(struct sweep_row, reason) },
     { "job", VALUE_TEXT, .included = INCLUDED_OUTSIDE_LISTS, .optional = true,
-      .help = "The latest job that works on it: for job_show.",
+      .help = "The latest job that worked on it; job_show shows it.",
       ROW_TEXT(struct sweep_row, job_id) },
     { "principal", VALUE_TEXT, .help = "Who started it.", ROW_TEXT(struct sweep_row, principal) },
     { "cells_total", VALUE_INTEGER,
-      .help = "Cells of the grid times repetitions, over all its deployments.",
+      .help = "Cells in the grid times repetitions, for all its deployments together.",
       ROW_INTEGER(struct sweep_row, cells_total) },
     { "cells_done", VALUE_INTEGER, .help = "Cells that are no longer pending.",
       ROW_INTEGER(struct sweep_row, cells_done) },
@@ -38,9 +38,9 @@ const struct field sweep_answer_fields[] = {
     { "repetitions", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL,
       .help = "Runs of the grid on each deployment.", ROW_INTEGER(struct sweep_row, repetitions) },
     { "plan", VALUE_OBJECT, .included = INCLUDED_OUTSIDE_LISTS, .defaults_of = "sweep_plan",
-      .help = "The plan, as arguments of sweep_start.", ROW_HEAP_JSON(struct sweep_row, plan) },
+      .help = "The plan, as arguments for sweep_start.", ROW_HEAP_JSON(struct sweep_row, plan) },
     { "plan_digest", VALUE_TEXT, .included = INCLUDED_IN_DETAIL,
-      .help = "Digest of plan, deployments and revisions.",
+      .help = "Digest of the plan, the deployments and their revisions.",
       ROW_TEXT(struct sweep_row, plan_digest) },
     { "created_at", VALUE_TEXT, .optional = true, .help = "When it was requested, UTC.",
       ROW_TIME(struct sweep_row, created_ms) },
@@ -107,12 +107,13 @@ void sweep_answer_describe(const struct sweep_row *sweep, struct text *out)
 const struct field sweep_answer_finding_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
     { "saturation", VALUE_LIST,
-      .help = "Per context: the smallest load with 95 % of the highest tokens/s lies from "
-              "low_users to high_users, or beyond if `reached` is false. `measure_next`: loads "
-              "that would narrow it." },
+      .help = "Per context: the smallest load that reaches 95 % of the highest tokens/s is between "
+              "low_users and high_users or, if `reached` is false, at least low_users. "
+              "`measure_next`: loads to measure next, to narrow this range." },
     { "limits", VALUE_LIST,
-      .help = "Per context: `met`, the largest load that meets the plan's limits (missing: none "
-              "does), and `missed`, the next larger one that misses them; empty without limits." },
+      .help =
+          "Per context: `met`, the largest load that meets the plan's limits (missing: none "
+          "does), and `missed`, the next larger load, which misses them; empty without limits." },
     { 0 },
 };
 

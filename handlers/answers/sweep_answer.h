@@ -7,13 +7,13 @@
 #include "store/ledger/sweeps.h"
 
 extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
-/* A field of sweep_start and sweep_resume. Only the final result of a task has it, not the answer
- * when the job is started. */
+/* A field of sweep_start and sweep_resume. It is only in the final result of a task, not in the
+ * answer that says that the job was started. */
 #define FIELD_OUTCOME                                                                              \
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
             .optional = true,                                                                      \
-            .help = "Once it is over: how it ended, and how many cells in each state."             \
+            .help = "Once it is over: how it ended, and how many cells are in each state."         \
     }
 json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 
@@ -26,7 +26,7 @@ const char *sweep_answer_candidate(const struct sweep_row *sweep);
  * reason. */
 void sweep_answer_describe(const struct sweep_row *sweep, struct text *out);
 #define FINDINGS_HELP "Saturation point and largest load that meets the limits, as far as measured."
-/* Adds the findings about one deployment's cells, as FINDINGS_HELP says: the member `findings`, and
- * lines of text. */
+/* Adds the findings that FINDINGS_HELP describes, for the cells of one deployment: as the member
+ * `findings`, and as lines of text. */
 void sweep_answer_add_findings(const struct report_input *input, struct answer *answer);
 void sweep_answer_rows_free(struct sweep_row *rows, size_t count);

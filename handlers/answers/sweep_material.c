@@ -28,7 +28,7 @@ void sweep_material_finish(struct sweep_material *material)
     free(material->interrupted);
 }
 
-/* ---- A part ---- */
+/* ---- A part of the material ---- */
 
 /* `wanted` "" matches any name. */
 static bool matches(const char *wanted, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the store that a sweep's report is made from. */
+/* The rows of the store from which a sweep's report is made. */
 #pragma once
 
 #include "analysis/report/report.h"
@@ -28,6 +28,6 @@ void sweep_material_finish(struct sweep_material *material);
 struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
                                           const char *deployment);
 void sweep_material_part_finish(struct sweep_material *part);
-/* The input of a report about `part`; it borrows both. */
+/* The input for a report about `part`; borrows from `whole` and `part`. */
 struct report_input sweep_material_report(const struct sweep_material *whole,
                                           const struct sweep_material *part);

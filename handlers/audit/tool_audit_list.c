@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit_list: who called what, and with which outcome. */
+/* audit_list: who called what, and with what outcome. */
 
 #include "base/core/clock.h"
 #include "handlers/answer.h"
@@ -23,7 +23,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "rows", VALUE_LIST, .help = "Newest first.", .fields = audit_row_fields },
     { "check", VALUE_TEXT, .optional = true,
-      .help = "What the latest full check found: included with `check` or `detail`, or if it found "
+      .help = "What the latest full check found; included with `check` or `detail`, or if it found "
               "a problem." },
     FIELD_NEXT_CURSOR,
     { 0 },
@@ -84,7 +84,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, audit_row_json(&rows[i]));
     answer->structured = json_pack("{s:o}", "rows", list);
     if (shown == 0)
-        text_add(&answer->text, "There is no such row in the audit log.\n");
+        text_add(&answer->text, "There are no such rows in the audit log.\n");
     else
         audit_rows_text(rows, shown, &answer->text);
     add_check(call, answer);
@@ -96,9 +96,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_audit_list = {
     .name = "audit_list",
     .title = "List who did what",
-    .help = "Lists who did what, newest first, such as changes and refused or failed calls.",
-    .more = "Each row says who called, with which client, and the outcome; with `detail` also the "
-            "arguments, credentials omitted.",
+    .help = "Lists who did what, such as changes and refused or failed calls, newest first.",
+    .more = "Each row says who called, with which client, and with what outcome; with `detail`, it "
+            "also has the arguments, without credentials.",
     .sets = SET_AUDIT,
     .params = params,
     .fields = fields,

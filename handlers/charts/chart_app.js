@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chart app. resource_chart_app.c writes this file after web/assets/marks.js, into one script.
+// The chart app. resource_chart_app.c puts web/assets/marks.js and this file into one script, in this order.
 
-// The app's side of the protocol of MCP Apps (version 2026-01-26): JSON-RPC with the host, by postMessage.
+// The app's side of the MCP Apps protocol (version 2026-01-26): JSON-RPC with the host, over postMessage.
 const host = window.parent;
 const waiting = new Map();
 let lastId = 0;
@@ -48,12 +48,12 @@ const QUANTITIES = {
 };
 const at = (id) => document.getElementById(id);
 const figure = at('figure');
-let chosen = null; // the arguments of chart_draw, with the options by name
+let chosen = null; // the arguments for chart_draw, with the options by name
 let chartRequests = 0; // how many charts were requested: only the answer to the last request is shown
 
 const say = (words) => { at('words').textContent = words; };
 
-// Returns options as an object by name; hosts pass such an object, or a list of name=value.
+// Returns the options as an object, by name. Hosts pass either such an object or a list of name=value strings.
 function optionsOf(given) {
     const pairs = (given ?? []).map?.((option) => [option.split('=')[0], option.slice(option.indexOf('=') + 1)]);
     return pairs ? Object.fromEntries(pairs) : { ...given };

@@ -12,7 +12,7 @@
 #include "handlers/runs/export_find.h"
 #include "store/ledger/sweeps.h"
 
-#define RUNS_MAX 100 /* most runs of a sweep that are read */
+#define RUNS_MAX 100 /* at most this many runs of a sweep are read */
 
 /* ---- The arguments ---- */
 
@@ -23,11 +23,11 @@ const struct param chart_request_params[] = {
     { "plot", VALUE_CHOICE, .choices = chart_request_plots, .initial = "\"heat\"",
       .help = "load: measured against planned. forest: `candidate` / `run`.",
       .more =
-          "heat: users by context. latency: by users, a line per context. pareto: speed for "
-          "each user against throughput. load: what was in flight, divided by what was "
-          "planned. tail: the share of requests slower than a time. forest: candidate divided by "
-          "run, cell by cell. cost: dollars per million output tokens under a limit of TTFT. "
-          "history: a deployment's metrics, with its sweeps, restarts and revisions." },
+          "heat: users by context. latency: against users, a line per context. pareto: speed for "
+          "each user against throughput. load: requests in flight, divided by the planned "
+          "number. tail: the share of requests slower than a given time. forest: candidate "
+          "divided by run, cell by cell. cost: dollars per million output tokens under a TTFT "
+          "limit. history: a deployment's metrics, with its sweeps, restarts and revisions." },
     { "candidate", VALUE_TEXT, .low = 1, .high = 39, .rare = true,
       .help = "For forest and cost: the run to compare with." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
@@ -35,10 +35,10 @@ const struct param chart_request_params[] = {
     { "quantity", VALUE_TEXT, .rare = true, .low = 1, .high = 39,
       .help = "For heat: the figure, such as requests_per_s or ttft_p50_ms.",
       .more =
-          "Default: the first that the run has. For latency and tail only the first word counts: "
-          "ttft, itl, tpot, e2e. For forest: a metric of run_compare." },
+          "Default: the first that the run has. For latency and tail, only the first word counts: "
+          "ttft, itl, tpot or e2e. For forest: one of run_compare's metrics." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
-      .help = "For cost: the price of all chips of the run, and of the candidate.",
+      .help = "For cost: the price of all chips of the run and of the candidate.",
       .more = "Not needed where an import states its price." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .rare = true, .help = "For history: how far back." },
@@ -71,7 +71,7 @@ static CHECKED bool add_run(struct call *call, const char *id, struct chart_requ
     return export_find(call, id, &out->runs[out->count++], error);
 }
 
-/* Of an A/B sweep, adds only the baseline's runs: the candidate's are not repetitions of them. */
+/* From an A/B sweep, adds only the baseline's runs: the candidate's are not repetitions of them. */
 static CHECKED bool add_sweep(struct call *call, const char *id, struct chart_request_subject *out,
                               struct error *error)
 {
@@ -169,8 +169,8 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* Makes the curve anew from the histogram of the cell's latencies, if one is stored. Only runs that
- * were measured here have histograms. */
+/* Replaces the curve with one made from the histogram of the cell's latencies, if there is one in
+ * the store. Only runs that were measured here have histograms. */
 static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
                            struct error *error)
 {
@@ -224,7 +224,7 @@ const char *const chart_request_plots[] = { "heat",   "latency", "pareto",  "loa
 
 _Static_assert(sizeof plots / sizeof plots[0] + 1
                    == sizeof chart_request_plots / sizeof chart_request_plots[0],
-               "a name for each plot");
+               "each plot has a name");
 
 static const struct plot *find_plot(const char *name)
 {

@@ -35,7 +35,7 @@ static CHECKED bool find_price(const struct call *call, size_t index, const char
     return chart_price_stated(&out->runs, out)
            || error_set(error, ERROR_INVALID,
                         "no price is known for %s: give \"usd_per_hour\", the price of all its "
-                        "chips together, as one number each for run and candidate",
+                        "chips together: one number for run, and one for candidate",
                         id);
 }
 
@@ -54,7 +54,8 @@ static CHECKED bool add(struct call *call, size_t index, const char *id, struct 
     return find_price(call, index, id, price, error);
 }
 
-/* Tells the sides apart if both have the same name: runs of one model on the same hardware do. */
+/* Makes the names of the two sides different if they are the same, as they are for runs of one
+ * model on the same hardware. */
 static void make_names_differ(struct priced_sides *sides)
 {
     static const char *const roles[SIDES_MAX] = { " (run)", " (candidate)" };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws a forest plot: two sides of runs, compared as run_compare compares them. */
+/* Draws a forest plot of two sides, each with one or more runs, compared as in run_compare. */
 
 #include <string.h>
 
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/runs/compare_request.h"
 
-/* Converts the call's arguments to arguments of run_compare. New reference. */
+/* Converts the call's arguments to arguments for run_compare. New reference. */
 static json_t *compare_arguments(const struct call *call, const char *metric)
 {
     static const char *const passed_on[] = { "factors", "accept_unknown", "keep_wrong" };

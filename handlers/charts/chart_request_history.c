@@ -13,7 +13,7 @@
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/metrics/metric_range.h"
 
-#define STEPS_MAX 240 /* of a line, before its ends are rounded to whole steps */
+#define STEPS_MAX 240 /* in a line, before its ends are rounded to whole steps */
 #define LINES_MAX 2
 #define SWEEPS_MAX 200
 #define REVISIONS_MAX 9
@@ -153,7 +153,7 @@ static CHECKED bool read_sweeps(struct history *history, struct error *error)
     return true;
 }
 
-/* The server reports when its process started: a time later than the one before means that it was
+/* The server reports when its process started. If it reports a later time than before, it was
  * restarted. */
 static void find_restarts(struct history *history, const struct metric_history *starts)
 {
@@ -194,7 +194,7 @@ static void add_note(struct history *history, const struct deployment *revision)
     history->chart.notes = history->notes;
 }
 
-/* Adds the revisions made in the period, the newest first, at most REVISIONS_MAX. */
+/* Adds the revisions made in the period, newest first, at most REVISIONS_MAX of them. */
 static CHECKED bool read_revisions(struct history *history, struct error *error)
 {
     struct deployment revision = history->deployment;

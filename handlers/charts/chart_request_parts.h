@@ -13,8 +13,8 @@ struct chart_request_subject {
 #define CHART_SUBJECT_AUTO                                                                         \
     __attribute__((cleanup(chart_request_subject_finish))) struct chart_request_subject
 
-/* Reads a run, an import, or the runs of a sweep (of an A/B sweep, the baseline's). *out must be
- * zeroed; finish it even after a failure. */
+/* Reads a run, an import, or the runs of a sweep (in an A/B sweep, only the baseline's). *out
+ * must be zeroed; finish it even after a failure. */
 CHECKED bool chart_request_subject_find(struct call *call, const char *id,
                                         struct chart_request_subject *out, struct error *error);
 void chart_request_subject_finish(struct chart_request_subject *subject);

@@ -13,14 +13,14 @@
 struct picture {
     struct picture *next;
     uint8_t digest[DIGEST_BYTES];
-    bool is_drawn; /* false: somebody is drawing it */
+    bool is_drawn; /* false: a call is drawing it */
     struct text png;
 };
 
 struct pictures {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that a picture was drawn, or could not be */
-    struct picture *newest; /* the picture used last, followed by the one used before it */
+    struct picture *newest; /* the most recently used picture; `next` is the one used before it */
     size_t bytes_max;
     unsigned drawing; /* pictures that are being drawn */
     struct pictures_counts counts;

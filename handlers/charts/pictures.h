@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws pictures (PNG), and keeps the most recently used ones, by the digest of what they show, so
- * that these are not drawn again. Callers check beforehand who may see the figures. Thread safe. */
+/* Draws PNG pictures, and keeps the most recently used ones, so that they are not drawn again. They
+ * are found by the digest of what they show. Callers check beforehand who is allowed to see the
+ * figures. Thread safe. */
 #pragma once
 
 #include "analysis/charts/drawing.h"
 #include "base/core/error.h"
 
-#define PICTURES_BYTES_MAX ((size_t)8 << 20) /* about two hundred of the usual size */
-#define PICTURES_AT_ONCE 2                   /* a drawing keeps a processor busy for 0.1 s */
+#define PICTURES_BYTES_MAX ((size_t)8 << 20) /* about 200 pictures of the usual size */
+#define PICTURES_AT_ONCE 2                   /* each one keeps a processor busy for 0.1 s */
 
 struct pictures;
 
-/* `bytes_max`: the most bytes of all kept pictures together. */
+/* `bytes_max`: the maximum size of all kept pictures together. */
 struct pictures *pictures_create(size_t bytes_max);
 void pictures_destroy(struct pictures *pictures); /* does nothing for NULL */
 

@@ -30,8 +30,9 @@ const struct resource resource_chart_app = {
     .name = "chart_app",
     .uri = CHART_APP_URI,
     .title = "Charts in the chat",
-    .help = "The page of an MCP App: run_chart's charts in the chat, interactive, where the host "
-            "shows apps.",
+    .help =
+        "The page of an MCP App that shows run_chart's charts in the chat, interactively, if the "
+        "host shows apps.",
     .mime_type = "text/html;profile=mcp-app",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

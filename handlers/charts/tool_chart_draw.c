@@ -20,15 +20,15 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         return false;
     svg_write(&chart.drawing, colours, &svg);
     answer->structured = json_pack("{s:s}", "svg", text_string(&svg));
-    text_add(&answer->text, "A chart, for the app that asked for it.");
+    text_add(&answer->text, "A chart for the app that requested it.");
     return true;
 }
 
 const struct tool tool_chart_draw = {
     .name = "chart_draw",
     .title = "Draw a chart for the app",
-    .help = "The charts of run_chart as SVG that the chart app can make interactive; only the app "
-            "calls it.",
+    .help = "run_chart's charts as SVG, which the chart app makes interactive; only that app calls "
+            "this tool.",
     .more = "Models call run_chart, which answers with a picture.",
     .sets = SET_MEASURE,
     .params = chart_request_params,

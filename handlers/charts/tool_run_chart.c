@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_chart: draws one chart as a picture. Its answer has no structure, because some hosts drop the
- * picture of an answer that has one. */
+ * picture from an answer that has a structure. */
 
 #include <string.h>
 
@@ -65,9 +65,9 @@ static CHECKED bool answer_chart(struct call *call, const struct chart *chart,
         return false;
     text_addf(&answer->text, "The %s chart of %s, drawn from %zu rows of figures; %s.",
               call_text(call, "plot"), text_string(&subject), chart_table_rows(&chart->table),
-              is_plot(call, "forest")    ? "run_compare has them"
-              : is_plot(call, "history") ? "metrics_history has them"
-                                         : "run_report has what was measured");
+              is_plot(call, "forest")    ? "run_compare gives them"
+              : is_plot(call, "history") ? "metrics_history gives them"
+                                         : "run_report gives what was measured");
     name_page(call, text_string(&subject), answer);
     answer->content = json_pack("[o, {s:s, s:s}]", image_block(&png), "type", "text", "text",
                                 text_string(&answer->text));
@@ -85,9 +85,9 @@ const struct tool tool_run_chart = {
     .name = "run_chart",
     .title = "Draw a run's figures",
     .help = "A picture (PNG) of a run, a comparison or a deployment's history, for people; "
-            "run_report has a run's figures.",
-    .more = "Failed, inferred and unmeasured cells are marked; the ranges of axes and colours come "
-            "from measured cells alone.",
+            "run_report gives a run's figures.",
+    .more = "Failed, inferred and unmeasured cells are marked; the ranges of the axes and colours "
+            "come only from measured cells.",
     .sets = SET_MEASURE,
     .params = chart_request_params,
     .app = CHART_APP_URI,

@@ -18,9 +18,9 @@ static const struct field range_fields[] = {
 
 static const struct field lengths_fields[] = {
     { "estimated", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: estimated at 4 bytes a token; a sweep has the server's count." },
+      .help = "True: estimated at 4 bytes a token; a sweep reports the server's counts." },
     { "repeated", VALUE_INTEGER, .sparse = true,
-      .help = "Prompts that occurred earlier in the file." },
+      .help = "Prompts that repeat an earlier one in the file." },
     { "input_tokens", VALUE_OBJECT, .help = "Lengths of prompts.", .fields = range_fields },
     { "output_tokens", VALUE_OBJECT, .help = "Lengths of answers.", .fields = range_fields,
       .described_in = "input_tokens" },
@@ -38,7 +38,7 @@ const struct field dataset_fields[] = {
     { "count", VALUE_INTEGER, .help = "Number of prompts or lengths.",
       ROW_INTEGER(struct dataset_entry, rows) },
     { "skipped", VALUE_INTEGER, .sparse = true,
-      .help = "Records of the file that could not be sent.",
+      .help = "Unusable records in the file, which were skipped.",
       ROW_INTEGER(struct dataset_entry, skipped) },
     { "file_bytes", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .help = "Size of the file.",
       ROW_INTEGER(struct dataset_entry, file_bytes) },
@@ -76,7 +76,7 @@ json_t *dataset_lengths_json(const struct dataset *dataset)
 static void add_range(struct text *out, const char *what, const json_t *range)
 {
     if (json_get_integer(range, "count", 0) > 0)
-        text_addf(out, ", %s tokens %.0f on average (%" PRId64 " to %" PRId64 ")", what,
+        text_addf(out, ", %s tokens: %.0f on average (%" PRId64 " to %" PRId64 ")", what,
                   json_get_number(range, "mean", 0), json_get_integer(range, "min", 0),
                   json_get_integer(range, "max", 0));
 }
@@ -91,10 +91,10 @@ void dataset_describe(const struct dataset_entry *entry, struct text *out)
     if (json_get_boolean(lengths, "estimated", false))
         text_add(out, ", estimated at 4 bytes a token");
     if (json_get_integer(lengths, "repeated", 0) > 0)
-        text_addf(out, "; prompts that occurred earlier in the file: %" PRId64,
+        text_addf(out, "; prompts that repeat an earlier one in the file: %" PRId64,
                   json_get_integer(lengths, "repeated", 0));
     if (entry->skipped > 0)
-        text_addf(out, "; %" PRId64 " record%s could not be sent and %s skipped", entry->skipped,
-                  entry->skipped == 1 ? "" : "s", entry->skipped == 1 ? "was" : "were");
+        text_addf(out, "; %" PRId64 " unusable record%s skipped", entry->skipped,
+                  entry->skipped == 1 ? " was" : "s were");
     text_add(out, ".\n");
 }

@@ -31,7 +31,7 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "dataset", VALUE_OBJECT, .help = "The dataset.", .fields = dataset_fields,
       .described_in = "dataset_list" },
-    { "already_known", VALUE_BOOLEAN, .help = "True: it existed already with this content." },
+    { "already_known", VALUE_BOOLEAN, .help = "True: it already existed with this content." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -48,8 +48,7 @@ static CHECKED bool check(const struct call *call, struct error *error)
             "'.', '_' and '-'",
             value_show_text(call_text(call, "name"), shown));
     if (has_text && call->file != NULL)
-        return error_set(error, ERROR_INVALID,
-                         "the file came as the request's body: omit \"text\"");
+        return error_set(error, ERROR_INVALID, "the request's body is the file: omit \"text\"");
     return has_text || call->file != NULL
            || error_set(error, ERROR_INVALID, "dataset_import needs \"text\", the file's content");
 }
@@ -94,7 +93,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     answer->structured =
         json_pack("{s:o, s:b}", "dataset", dataset_json(&entry), "already_known", (int)existed);
     if (existed)
-        text_add(&answer->text, "This dataset existed already: nothing was added.\n");
+        text_add(&answer->text, "This dataset already existed: nothing was added.\n");
     dataset_describe(&entry, &answer->text);
     text_addf(&answer->text, "Digest: %s\n", entry.digest);
     answer_next(answer, "sweep_plan with this dataset");
@@ -106,9 +105,9 @@ const struct tool tool_dataset_import = {
     .name = "dataset_import",
     .title = "Import prompts to measure with",
     .help = "Stores real prompts, or lengths of prompts, under a name for sweeps to measure with.",
-    .more = "It takes ShareGPT, chat messages, prompts, a table of lengths, or a trace of "
-            "BurstGPT, Azure or Mooncake, and says how many there are and how long. Without "
-            "a dataset sweeps generate their prompts.",
+    .more = "It takes ShareGPT, chat messages, prompts, a table of lengths, or a BurstGPT, Azure "
+            "or Mooncake trace, and reports their number and lengths. Without a dataset, sweeps "
+            "generate their prompts.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_list: the prompts available for measuring. */
+/* dataset_list: lists the prompts that sweeps can measure with. */
 
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/period.h"
@@ -35,7 +35,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     dataset_entries_free(entries, count);
     answer->structured = json_pack("{s:o}", "datasets", list);
     if (json_array_size(list) == 0) {
-        text_add(&answer->text, count == 0 ? "There is no dataset.\n"
+        text_add(&answer->text, count == 0 ? "There are no datasets.\n"
                                            : "No dataset was imported in that period.\n");
         answer_next(answer, "dataset_import; without a dataset, sweeps generate their prompts");
     }

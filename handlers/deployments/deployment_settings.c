@@ -35,7 +35,7 @@ static CHECKED bool read_url(const struct call *call, struct deployment *deploym
     return true;
 }
 
-/* An error never shows the value, which may be the secret itself. */
+/* An error message never shows the value, which might be the secret itself. */
 static CHECKED bool read_secret(const struct call *call, struct deployment *deployment,
                                 struct error *error)
 {
@@ -45,9 +45,10 @@ static CHECKED bool read_secret(const struct call *call, struct deployment *depl
         return true;
     if (name[0] != '\0' && !secret_name_check(name, error))
         return error_set(error, ERROR_INVALID,
-                         "\"secret\" is not the name of a secret (1 to 63 of A-Z, 0-9 and _, "
-                         "beginning with a letter); the value itself is set on the server, as "
-                         "OPSBRAIN_SECRET_<NAME> or in the secrets folder, and never given here");
+                         "\"secret\" is not the name of a secret (1 to 63 characters: A-Z, "
+                         "0-9 and _, beginning with a letter); the value itself is set on the "
+                         "server, as OPSBRAIN_SECRET_<NAME> or in the secrets folder, and never "
+                         "given here");
     text_copy(deployment->secret, sizeof deployment->secret, name);
     return true;
 }

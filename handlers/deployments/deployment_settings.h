@@ -33,7 +33,7 @@
           VALUE_TEXT_MAP,                                                                          \
           .high = 16,                                                                              \
           .item_high = 120,                                                                        \
-          .help = "As [\"team=search\"]; replaces the earlier ones.",                              \
+          .help = "Such as [\"team=search\"]; replaces earlier ones.",                             \
           .more = "At most 16; {} clears them." },                                                 \
         { "max_instances", VALUE_INTEGER, .high = 100000, .rare = true,                            \
           .help = "Maximum instances behind the URL; 0: unknown." },                               \
@@ -45,9 +45,9 @@
             .help = "Sequences that the engine runs at a time (vLLM: max_num_seqs); 0: unknown."   \
     }
 
-/* Checks the settings that the call gives, its url among them, and copies them to `deployment`; the
- * others stay as they are. INVALID: the message names the setting. FORBIDDEN: the URL may not be
- * called. After an error, some settings may have been copied. */
+/* Checks the settings that the call gives, including the URL, and copies them to `deployment`; all
+ * other settings stay as they are. INVALID: the message names the setting. FORBIDDEN: opsbrain is
+ * not allowed to call the URL. After an error, some settings might already have been copied. */
 CHECKED bool deployment_settings_read(const struct call *call, struct deployment *deployment,
                                       struct error *error);
 bool deployment_settings_same(const struct deployment *a, const struct deployment *b);

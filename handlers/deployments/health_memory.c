@@ -16,8 +16,8 @@
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
-    bool asking;       /* a call has the turn to ask the model */
-    int64_t stored_ns; /* when the answer below was stored, monotonic; 0: there is none */
+    bool asking;       /* a call has its turn to query the model */
+    int64_t stored_ns; /* when the answer below was stored, monotonic; 0: none is stored */
     json_t *structured;
     struct text text;
 };

@@ -23,7 +23,7 @@ static void add_found(const struct model_facts *facts, struct answer *answer)
     json_object_set_new(answer->structured, "engine", answer_json_text(facts->engine));
     json_object_set_new(answer->structured, "engine_version",
                         answer_json_text(facts->engine_version));
-    text_add(&answer->text, "The server answers: ");
+    text_add(&answer->text, "The server is reachable and serves ");
     text_add_printable(&answer->text, facts->model, strlen(facts->model), 120);
     text_add(&answer->text, " on ");
     text_add_printable(&answer->text, facts->engine, strlen(facts->engine), 40);
@@ -62,7 +62,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
         deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
     const char *next = reachable
                            ? "model_health; sweep_start with only its name finds where it saturates"
-                           : "once it runs, model_health; deployment_update corrects a wrong "
+                           : "model_health once it is running; deployment_update corrects a wrong "
                              "URL, model or secret";
 
     credential_add_masked(&sentence, problem.message);
@@ -70,7 +70,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
         "{s:o, s:b, s:b, s:o}", "deployment", deployment_answer_json(deployment), "changed",
         changed, "reachable", reachable, "problem", answer_json_text(text_string(&sentence)));
     text_addf(&answer->text, "%s is %s (revision %" PRId64 ") at %s: ", deployment->name,
-              changed ? "stored" : "already stored like this", deployment->revision,
+              changed ? "stored" : "already stored with these settings", deployment->revision,
               deployment->url);
     deployment_answer_describe(deployment, &answer->text);
     text_add(&answer->text, ".\n");
@@ -79,7 +79,7 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     if (reachable)
         add_found(&facts, answer);
     else
-        text_addf(&answer->text, "The check of the server failed: %s\n", text_string(&sentence));
+        text_addf(&answer->text, "Checking the server failed: %s\n", text_string(&sentence));
     answer_next(answer, next);
     answer_shows(answer, "/deployments/%s", deployment->name);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer of tools that register or change a deployment, with a check of its server. */
+/* The answer of the tools that register or change a deployment, with the result of checking the
+ * deployment's server. */
 #pragma once
 
 #include "handlers/answer.h"
 #include "handlers/answers/deployment_answer.h"
 
-/* `is_optional`: whether an answer may lack `reachable`, because the server was not asked. */
+/* `is_optional`: whether an answer can lack `reachable` because the server was not queried. */
 #define REGISTRATION_ANSWER_FIELDS(is_optional)                                                    \
     { "deployment", VALUE_OBJECT, .help = "As it is stored now.",                                  \
       .fields = deployment_answer_fields, .described_in = "deployment_show" },                     \
@@ -27,9 +28,9 @@
         "warning", VALUE_TEXT, .optional = true, .help = "What is wrong with its secret's value."  \
     }
 extern const struct field registration_answer_fields[];
-/* Asks the server for its models, and writes the answer of deployment_register or
- * deployment_update. A server that does not answer is not an error here: it may be scaled to zero.
- * `changed`: the call changed the store. `bound`: the origin to which the call bound the secret, or
- * "". */
+/* Queries the server for its models, and writes the answer of deployment_register or
+ * deployment_update. It is not an error here if the server does not answer: it might be scaled to
+ * zero. `changed`: whether the call changed the store. `bound`: the origin to which the call bound
+ * the secret, or "". */
 void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
                          const char *bound, struct answer *answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}: a deployment as it is registered, and what is known of it. */
+/* opsbrain://deployments/{name}: a deployment as it is registered, and what is known about it. */
 
 #include "handlers/answers/deployment_answer.h"
 #include "handlers/answers/sweep_answer.h"
@@ -34,8 +34,8 @@ const struct resource resource_deployment = {
     .title = "Deployment",
     .help =
         "A model server as it is registered, what it last reported about its model and engine, and "
-        "its newest sweep. The server is not asked: the tool deployment_show reports how it is "
-        "now.",
+        "its newest sweep. The server is not queried: the tool deployment_show reports its current "
+        "state.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -12,11 +12,11 @@
 #define PAGE 100
 
 const struct field secret_answer_fields[] = {
-    { "name", VALUE_TEXT, .help = "As deployments name it." },
+    { "name", VALUE_TEXT, .help = "Name by which deployments refer to it." },
     { "is_set", VALUE_BOOLEAN, .help = "True: opsbrain has a value for it." },
     { "origins", VALUE_TEXTS, .help = "All origins it may be sent to." },
     { "by_file", VALUE_BOOLEAN,
-      .help = "True: the file NAME.origins in the secrets folder states them." },
+      .help = "True: the file NAME.origins in the secrets folder lists them." },
     { "problem", VALUE_TEXT, .optional = true, .help = "What is wrong with that file." },
     { 0 },
 };
@@ -41,7 +41,7 @@ struct names {
 struct listing {
     const struct access *access;
     struct names set; /* names of secrets that have a value */
-    struct names all; /* those, and the names that bindings and deployments contain */
+    struct names all; /* those, and the names of secrets in bindings and deployments */
     json_t *secrets, *unbound;
 };
 

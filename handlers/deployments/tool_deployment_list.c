@@ -84,8 +84,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     json_t *list;
 
     if (after != NULL && !text_is_name(after))
-        return error_set(error, ERROR_INVALID,
-                         "\"cursor\" is not from deployment_list: omit it to begin from the start");
+        return error_set(
+            error, ERROR_INVALID,
+            "\"cursor\" is not from deployment_list: omit it to start from the beginning");
     if (!period_read(call, &period, error)
         || !find(call->services->store, &period, after == NULL ? "" : after, limit + 1, deployments,
                  &count, error))
@@ -96,10 +97,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, deployment_answer_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0 && after != NULL) {
-        text_addf(&answer->text, "No deployment comes after \"%s\".\n", after);
+        text_addf(&answer->text, "There are no deployments after \"%s\".\n", after);
     } else if (shown == 0) {
         text_add(&answer->text, period.since_ms + period.until_ms > 0
-                                    ? "No deployment's current revision is from that period.\n"
+                                    ? "No deployment has a current revision from that period.\n"
                                     : "No deployment is registered.\n");
         answer_next(answer, "deployment_register");
     } else
@@ -112,8 +113,8 @@ const struct tool tool_deployment_list = {
     .name = "deployment_list",
     .title = "List the deployments",
     .help = "Lists the registered model servers. Begin here: other tools take these names.",
-    .more = "URL, model and hardware are as registered. The servers are not asked: "
-            "deployment_show asks one of them.",
+    .more = "URL, model and hardware are as registered. The servers are not queried: "
+            "deployment_show queries one.",
     .sets = SET_FLEET | SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -19,8 +19,8 @@ static const struct param params[] = {
     { 0 },
 };
 
-/* Returns true if the deployment is registered with the same settings. Registering it again is no
- * error: an agent that lost the answer repeats the call. */
+/* Returns true if the deployment is registered with the same settings. Registering it again is not
+ * an error: an agent that did not get the answer repeats the call. */
 static bool is_already_stored(const struct call *call, const struct deployment *wanted,
                               struct deployment *out)
 {
@@ -67,9 +67,9 @@ const struct tool tool_deployment_register = {
     .title = "Register a model server",
     .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
             "for the other tools. It starts nothing.",
-    .more = "It asks the server which models it has; one that is down is stored anyway. "
-            "Never give a token here, only the name of a secret. Registering the same again "
-            "is no error. Next: model_health, then sweep_plan.",
+    .more = "It asks the server which models it has; a server that is down is registered anyway. "
+            "Never give a token, only the name of a secret. Repeating the call is not an error. "
+            "Next: model_health, then sweep_plan.",
     .sets = SET_FLEET,
     .params = params,
     .fields = registration_answer_fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_remove: retires a deployment, whose measurements remain. */
+/* deployment_remove: retires a deployment, but keeps its measurements. */
 
 #include "base/core/clock.h"
 #include "base/core/log.h"
@@ -22,8 +22,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Refuses a managed deployment that opsbrain may end: without its entry, its server would continue
- * to run, and perhaps to cost money, unseen. */
+/* Refuses to remove a managed deployment that opsbrain has the right to end: without its entry in
+ * the registry, its server would keep running, and perhaps cost money, without anybody noticing. */
 static CHECKED bool check_unmanaged(struct store *store, const char *name, struct error *error)
 {
     struct fleet_managed_row row;
@@ -62,9 +62,9 @@ static CHECKED bool get_consent(struct call *call, const struct deployment *depl
 
     text_addf(
         &plan,
-        "Remove the deployment \"%s\" (%.60s) from the registry? Its metrics are no longer stored "
-        "from then on. Its server is not touched. Its sweeps, its runs and the entry's revisions "
-        "are kept: registering the name again brings it back.",
+        "Remove the deployment \"%s\" (%.60s) from the registry? Its metrics will no longer be "
+        "stored. Its server is not touched. Its sweeps, runs and revisions are kept: registering "
+        "the name again brings the deployment back.",
         deployment->name, deployment->url);
     text_addf(&declined, "%s stays registered", deployment->name);
     const struct consent consent = { .name = deployment->name,
@@ -92,8 +92,8 @@ static void stop_watching(const struct call *call, const struct deployment *depl
     if (scrape_target_set(call->services->store, deployment->id, 0, NULL, &problem))
         scraper_wake(call->services->scraper);
     else
-        log_warning("%s is retired, but metrics_watch stays set for it: %s", deployment->name,
-                    problem.message);
+        log_warning("%s is retired, but its metrics_watch setting could not be cleared: %s",
+                    deployment->name, problem.message);
 }
 
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
@@ -101,7 +101,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    /* release before retire: if the process is killed between them, the call can be repeated */
+    /* first release, then retire: if the process is killed in between, the call can be repeated */
     if (!check(call, &deployment, error)
         || !fleet_managed_release(call->services->store, name, clock_utc_ms(), error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
@@ -110,7 +110,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     text_copy(answer->changed, sizeof answer->changed, name);
     answer->structured = json_pack("{s:s, s:b}", "name", name, "removed", true);
     text_addf(&answer->text,
-              "%s is removed from the registry. Its server was not touched; its sweeps and runs "
+              "%s was removed from the registry. Its server was not touched; its sweeps and runs "
               "are kept. Registering the name again brings it back as a new revision.\n",
               name);
     return true;

@@ -27,11 +27,10 @@ static const struct param params[] = {
 
 static const struct field health_fields[] = {
     { "status", VALUE_TEXT,
-      .help =
-          "up: it lists its model; down: it does not, or may not be asked; sleeps: it scales to "
-          "zero, and was not asked." },
+      .help = "up: it lists its model; down: it does not, or opsbrain is not allowed to query it; "
+              "sleeps: it can scale to zero, so it was not queried." },
     { "problem", VALUE_TEXT, .foreign = true, .optional = true,
-      .help = "Why it is down, or was not asked." },
+      .help = "Why it is down, or was not queried." },
     { "checked_at", VALUE_TEXT, .optional = true,
       .help = "When checked, UTC; missing: it sleeps." },
     { 0 },
@@ -80,17 +79,17 @@ static const struct field fields[] = {
       .fields = deployment_answer_fields },
     { "health", VALUE_OBJECT, .help = "Is it up?", .fields = health_fields },
     { "model", VALUE_OBJECT, .optional = true,
-      .help = "What it serves, as it last reported; missing: it never did.",
+      .help = "What it serves, as it last reported; missing: it never reported.",
       .fields = model_fields },
     { "load", VALUE_OBJECT, .optional = true,
       .help = "From its metrics, just read; missing: none were read.", .fields = load_fields },
     { "watch", VALUE_OBJECT, .help = "Are its metrics stored?", .fields = watch_fields },
     { "lease", VALUE_OBJECT, .optional = true,
-      .help = "Which job measures at its endpoint; missing: none.", .fields = lease_fields },
+      .help = "Which job is using its endpoint; missing: none.", .fields = lease_fields },
     { "last_sweep", VALUE_OBJECT, .optional = true, .help = "Its newest sweep; missing: none.",
       .fields = sweep_answer_fields, .described_in = "sweep_show" },
     { "managed", VALUE_OBJECT, .optional = true,
-      .help = "How opsbrain runs it; missing: it neither deployed nor adopted it.",
+      .help = "How opsbrain runs it; missing: opsbrain neither deployed nor adopted it.",
       .fields = managed_answer_fields, .described_in = "fleet_list" },
     FIELD_NEXT_STEP,
     { 0 },
@@ -101,7 +100,7 @@ struct view {
     struct deployment deployment;
     enum { DOWN, UP, SLEEPS } health;
     bool knows_facts, has_load, has_lease, is_managed;
-    struct error problem; /* why it is down, or was not asked */
+    struct error problem; /* why it is down, or was not queried */
     struct model_facts facts;
     struct engine_metrics_snapshot load;
     struct scrape_target watch;
@@ -124,7 +123,7 @@ static CHECKED bool ask_server(const struct call *call, struct view *view, struc
     else if (endpoint_sleeps(&endpoint)) {
         view->health = SLEEPS;
         error_set(&view->problem, ERROR_UNSUPPORTED,
-                  "not asked, so as not to wake it: model_health asks it all the same");
+                  "not queried, so as not to wake it; model_health queries it anyway");
     } else if (deployment_endpoint_ask(call->services, &view->deployment, &endpoint, &view->facts,
                                        &view->problem)) {
         view->health = UP;
@@ -182,7 +181,7 @@ static CHECKED bool view_read(const struct call *call, struct view *view, struct
 static const char *next_step(const struct view *view)
 {
     if (view->health == DOWN)
-        return "model_health once it should be up; deployment_update corrects a wrong URL, model "
+        return "model_health once it is running; deployment_update corrects a wrong URL, model "
                "or secret";
     if (view->sweep_count == 0)
         return "model_health; sweep_start with only its name finds where it saturates";
@@ -302,7 +301,7 @@ static void add_watch(const struct view *view, struct text *out)
     TEXT_AUTO left_out = { 0 };
 
     if (view->watch.interval_ms == 0) {
-        add_line(out, "Metrics", "not stored (metrics_watch)");
+        add_line(out, "Metrics", "not stored (metrics_watch can store them)");
         return;
     }
     text_addf(&line, "stored every %g s, last %s%s%s", (double)view->watch.interval_ms / 1000,

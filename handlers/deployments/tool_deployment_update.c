@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_update: changes a deployment's settings, as a new revision, or plans a change of a
+/* deployment_update: changes a deployment's settings, as a new revision, or plans a change to a
  * managed server. */
 
 #include <inttypes.h>
@@ -67,8 +67,8 @@ static CHECKED bool read_owner(const struct call *call, struct deployment *after
         return false;
     if (!exists)
         return error_set(error, ERROR_NOT_FOUND,
-                         "\"owner\" is %s: no principal has that name (opsbrain key list shows "
-                         "them)",
+                         "\"owner\" is %s: no principal has that name (`opsbrain key list` lists "
+                         "the names)",
                          value_show_text(owner, shown));
     text_copy(after->owner, sizeof after->owner, owner);
     return true;
@@ -86,12 +86,13 @@ static CHECKED bool get_consent(struct call *call, const struct deployment *befo
 
     if (!url_origin(before->url, from, error) || !url_origin(after->url, to, error))
         return false;
-    text_addf(&plan,
-              "Point the deployment \"%s\" of %s to %s, away from %s? From then on everybody's "
-              "requests to it (prompts, benchmarks, metrics) go there%s%s.",
-              before->name, before->owner, after->url, before->url,
-              after->secret[0] != '\0' ? ", with the secret " : "", after->secret);
-    text_addf(&summary, "This points \"%s\" to %s, away from %.60s, for everybody who uses it.",
+    text_addf(
+        &plan,
+        "Point the deployment \"%s\" (owner: %s) to %s instead of %s? From then on, everybody's "
+        "requests to it (prompts, benchmarks, metrics) go there%s%s.",
+        before->name, before->owner, after->url, before->url,
+        after->secret[0] != '\0' ? ", with the secret " : "", after->secret);
+    text_addf(&summary, "This points \"%s\" to %s instead of %.60s, for everybody who uses it.",
               before->name, to, from);
     text_addf(&declined, "%s stays at %.200s", before->name, before->url);
     const struct consent consent = { .name = before->name,
@@ -198,12 +199,12 @@ const struct tool tool_deployment_update = {
     .title = "Change a deployment's settings",
     .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
     .more =
-        "If the deployment is managed, recipe and overrides plan a change of the server itself, "
-        "which deployment_apply carries out: the old server serves until the new one is ready, "
-        "and a plan with the earlier recipe and overrides goes back to it. The settings change "
-        "only the registry, as a new revision: earlier results still refer to the old revision. "
-        "Only the owner and admins may change URL and secret; a new URL needs consent, and no "
-        "planned or running sweep. The settings are those of deployment_register.",
+        "If the deployment is managed, recipe and overrides plan a change to the server, which "
+        "deployment_apply carries out: the old server serves until the new one is ready, and a "
+        "plan with the earlier recipe and overrides undoes the change. The settings change only "
+        "the registry, as a new revision: earlier results keep the old one. Only the owner and "
+        "admins may change URL and secret; a new URL needs consent and is refused while a sweep "
+        "is planned or running. The settings are those of deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",

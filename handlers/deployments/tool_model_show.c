@@ -25,13 +25,13 @@ static const struct field model_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "deployment", VALUE_TEXT, .help = "The deployment that was asked." },
+    { "deployment", VALUE_TEXT, .help = "The deployment's name." },
     { "engine", VALUE_TEXT, .help = "Engine, such as vllm or llama.cpp." },
     { "engine_version", VALUE_TEXT, .optional = true, .help = "Its version, if reported." },
     { "models", VALUE_LIST, .help = "Models that the server lists.", .fields = model_fields },
     { "has_metrics", VALUE_BOOLEAN, .help = "Does metrics_show work for it?" },
     { "has_tokenize", VALUE_BOOLEAN,
-      .help = "Does it count tokens, so that benchmarks can make prompts of exact length?" },
+      .help = "Can it count tokens, so that benchmarks can make prompts of exact length?" },
     { "details", VALUE_OBJECT,
       .help = "What else it reports about itself: flags, quantization, ..." },
     { 0 },

@@ -4,8 +4,7 @@
 #include "handlers/deployments/secret_answer.h"
 
 static const struct param params[] = {
-    { "secret", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Name of the secret; without: only list." },
+    { "secret", VALUE_TEXT, .low = 1, .high = 63, .help = "Name of the secret; omit to list all." },
     { "origin", VALUE_TEXT, .low = 1, .high = 1024,
       .help = "An origin, such as https://model.example.com:8443." },
     { "unbind", VALUE_BOOLEAN, .initial = "false", .help = "True: remove the binding." },
@@ -34,7 +33,7 @@ static CHECKED bool change_binding(struct call *call, bool *changed, struct text
     if (secret == NULL || url == NULL)
         return error_set(
             error, ERROR_INVALID,
-            "\"%s\" is missing: give both \"secret\" and \"origin\", or neither to list",
+            "\"%s\" is missing: give both \"secret\" and \"origin\", or neither to get the list",
             secret == NULL ? "secret" : "origin");
     if (!secret_access_bind(&call->services->access, secret, url, !unbind, &call->change, origin,
                             changed, error))

@@ -24,14 +24,15 @@ static CHECKED bool make(const struct call *call, enum provider_verb verb, struc
 static void describe(const struct managed_plan *plan, struct text *out)
 {
     text_addf(out, "%s %s on %s? %s", plan->row.verb, plan->row.deployment, plan->row.target,
-              plan->step_count == 0 ? "No request needs to be sent." : "These requests are sent:");
+              plan->step_count == 0 ? "No requests need to be sent."
+                                    : "These requests will be sent:");
     for (size_t i = 0; i < plan->step_count; i++)
         text_addf(out, "\n- %.250s (%s %.300s)", plan->steps[i].summary, plan->steps[i].method,
                   plan->steps[i].url);
 }
 
-/* The user may take an hour to answer. Meanwhile a different server may have been created under the
- * deployment's name. */
+/* The user may take an hour to answer. In the meantime, a different server might have been created
+ * under the deployment's name. */
 static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
                                const struct managed_plan *shown, struct error *error)
 {
@@ -45,7 +46,7 @@ static CHECKED bool check_same(const struct call *call, enum provider_verb verb,
     return same
            || error_set(
                error, ERROR_CONFLICT,
-               "%s is no longer the server that was shown, and is not touched: call %s again",
+               "%s is no longer the server that was shown, so it was not touched: call %s again",
                shown->row.deployment, call->change.tool);
 }
 

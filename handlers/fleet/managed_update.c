@@ -27,9 +27,9 @@ bool managed_update_is_requested(const struct call *call, bool *requested, struc
             known = known || strcmp(allowed[i], name) == 0;
         if (*requested && !known)
             return error_set(error, ERROR_INVALID,
-                             "\"%s\" is for a change of the registry, and \"recipe\" and "
-                             "\"overrides\" plan a change of the server: make one call for the "
-                             "registry and a second one for the plan",
+                             "\"%s\" changes the registry, while \"recipe\" and \"overrides\" "
+                             "plan a change to the server: make one call for the registry and "
+                             "another one for the plan",
                              name);
     }
     return true;

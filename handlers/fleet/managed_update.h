@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deployment_update with `recipe` or `overrides`: instead of changing the registry, it plans a
- * change of a managed server on its platform. */
+ * change to a managed server on its platform. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -13,7 +13,7 @@
         .low = 1,                                                                                  \
         .high = 63,                                                                                \
         .rare = true,                                                                              \
-        .help = "If managed: plans a switch to this recipe; it may be the current one."            \
+        .help = "If managed: plans a switch to this recipe; it can be the current one."            \
     },                                                                                             \
     {                                                                                              \
         "overrides", VALUE_TEXT_MAP,                                                               \
@@ -21,13 +21,14 @@
             .help = "Plans other values where the recipe allows overrides; {}: its own values."    \
     }
 
-/* *requested: whether the call plans a change of the server itself. INVALID: it does, and has other
- * arguments, which belong to a change of the registry. */
+/* *requested: whether the call plans a change to the server itself. INVALID: it does, but it also
+ * has arguments that would change the registry. */
 CHECKED bool managed_update_is_requested(const struct call *call, bool *requested,
                                          struct error *error);
 /* Makes and stores the plan, and answers with it. */
 CHECKED bool managed_update_plan(struct call *call, const struct deployment *deployment,
                                  struct answer *answer, struct error *error);
-/* FORBIDDEN: the call changes the address of a managed deployment, which its platform assigns. */
+/* FORBIDDEN: the call would change the address of a managed deployment, but the platform assigns
+ * that address. */
 CHECKED bool managed_update_check_url(const struct call *call, const struct deployment *before,
                                       const struct deployment *after, struct error *error);

@@ -35,7 +35,7 @@ const struct field plan_answer_fields[] = {
       .help = "What ends the deployment without opsbrain; missing: nothing." },
     { "lock", VALUE_TEXT, .optional = true, .help = "How access to the server is protected." },
     { "exists", VALUE_OBJECT, .optional = true, .foreign = true,
-      .help = "What the platform had of the deployment when the plan was made." },
+      .help = "What existed on the platform when the plan was made." },
     { "requests", VALUE_LIST, .help = "The exact requests, in order, without secrets." },
     { "commands", VALUE_TEXTS, .optional = true,
       .help = "The requests as commands of the platform's own tool." },
@@ -212,9 +212,10 @@ bool plan_answer_check_not_moved(const struct fleet_frame *frame, struct error *
 {
     if (frame->only_reads == NULL || !atomic_load(frame->only_reads))
         return true;
-    return error_set(error, ERROR_FORBIDDEN,
-                     "this database was moved or restored: opsbrain only reads the clouds until an "
-                     "administrator runs `opsbrain fleet resume`");
+    return error_set(
+        error, ERROR_FORBIDDEN,
+        "this database was moved or restored: opsbrain only reads the clouds, and changes "
+        "nothing there, until an administrator runs `opsbrain fleet resume`");
 }
 
 const struct field plan_answer_begun_fields[] = {
@@ -223,7 +224,7 @@ const struct field plan_answer_begun_fields[] = {
     { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "job", VALUE_TEXT, .optional = true, .help = "The job that carries it out: for job_show." },
     { "started", VALUE_BOOLEAN,
-      .help = "False: it was begun before, or needs another person's go-ahead." },
+      .help = "False: it had already begun, or needs another person's go-ahead." },
     FIELD_NEXT_STEP,
     { 0 },
 };
@@ -244,8 +245,8 @@ bool plan_answer_begin(struct call *call, const struct fleet_plan_row *row, cons
                   "verb", row->verb, "job", begun.job_id, "started", (int)!begun.existed);
     text_copy(answer->job_id, sizeof answer->job_id, begun.job_id);
     text_copy(answer->changed, sizeof answer->changed, row->deployment);
-    text_addf(&answer->text, "%s %s: %s as the job %s.\n", row->verb, row->deployment,
-              begun.existed ? "it was begun before" : "it has begun", begun.job_id);
+    text_addf(&answer->text, "%s %s: %s as job %s.\n", row->verb, row->deployment,
+              begun.existed ? "it had already begun" : "it has begun", begun.job_id);
     answer_next(answer, "job_show with this job and wait_s 600, until `over` is true; then "
                         "deployment_show");
     return true;

@@ -16,19 +16,20 @@ bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row, struc
 
     managed_plan_describe(document, row, &plan);
     text_addf(&summary,
-              "To %s %s on %s, a person's go-ahead is needed, and this client cannot ask.",
+              "To %s %s on %s, a person's go-ahead is needed, but this client cannot ask its user.",
               row->verb, row->deployment, row->target);
-    text_addf(&elsewhere,
-              "A person agrees at the page /plans/%s of this server, or an administrator runs "
-              "`opsbrain plan approve %s`, or somebody calls plan_approve from a client that can "
-              "ask.",
-              row->id, row->id);
+    text_addf(
+        &elsewhere,
+        "A person can agree on this server's page /plans/%s, an administrator can run "
+        "`opsbrain plan approve %s`, or somebody can call plan_approve from a client that can "
+        "ask its user.",
+        row->id, row->id);
     const struct consent consent = { .name = row->digest,
                                      .key = "agree",
                                      .title = "Do it",
                                      .plan = text_string(&plan),
                                      .summary = text_string(&summary),
-                                     .declined = "Nothing is changed",
+                                     .declined = "Nothing was changed",
                                      .elsewhere = text_string(&elsewhere) };
     return consent_get(call, &consent, error);
 }

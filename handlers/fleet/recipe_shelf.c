@@ -30,7 +30,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct recipe *)a)->name, ((const struct recipe *)b)->name);
 }
 
-/* A recipe of the program or of the folder is never replaced by an import of the same name. */
+/* An import never replaces a recipe of the same name from the program or from the team's folder. */
 bool recipe_shelf_read(const struct services *services, struct recipe_shelf *out,
                        struct error *error)
 {

@@ -11,7 +11,7 @@
 CHECKED bool recipe_shelf_find(const struct services *services, const char *name,
                                struct recipe *out, struct error *error);
 
-/* The newest revision of each recipe, without imported ones that this version of opsbrain does not
+/* The newest revision of each recipe, except imported ones that this version of opsbrain does not
  * accept. Free with recipe_shelf_finish. */
 struct recipe_shelf {
     struct recipe *recipes; /* in order of name */

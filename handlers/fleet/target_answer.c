@@ -20,7 +20,7 @@ const struct field target_answer_fields[] = {
     { "regions", VALUE_TEXTS, .sparse = true,
       .help = "Regions or zones; the first is the default." },
     { "source_ranges", VALUE_TEXTS, .sparse = true,
-      .help = "Networks that may reach what is deployed." },
+      .help = "Networks that may reach the deployed servers." },
     { "recipes", VALUE_TEXTS, .sparse = true, .help = "Recipes that it allows; missing: all." },
     { "credential", VALUE_TEXT, .help = "Kind of its credential.",
       ROW_TEXT(struct fleet_target_row, credential) },
@@ -29,20 +29,22 @@ const struct field target_answer_fields[] = {
       ROW_TEXT_OR_NULL(struct fleet_target_row, credential_file) },
     { "proxy", VALUE_TEXT, .optional = true, .help = "Proxy for calls to the platform.",
       ROW_TEXT_OR_NULL(struct fleet_target_row, proxy) },
-    { "usd_per_hour", VALUE_NUMBER, .help = "Most that one deployment may cost.",
+    { "usd_per_hour", VALUE_NUMBER, .help = "Maximum for one deployment.",
       ROW_NUMBER(struct fleet_target_row, deployment_usd) },
-    { "total_usd_per_hour", VALUE_NUMBER, .help = "Most that all deployments there may cost.",
+    { "total_usd_per_hour", VALUE_NUMBER,
+      .help = "Maximum for all deployments on the target together.",
       ROW_NUMBER(struct fleet_target_row, total_usd) },
-    { "life_limit_s", VALUE_INTEGER, .optional = true, .help = "Longest life; missing: any.",
+    { "life_limit_s", VALUE_INTEGER, .optional = true, .help = "Longest life; missing: no limit.",
       ROW_INTEGER_OR_NULL(struct fleet_target_row, life_limit_s) },
     { "allows_no_price", VALUE_BOOLEAN, .sparse = true, .help = "An unknown cost is allowed." },
     { "allows_no_end", VALUE_BOOLEAN, .sparse = true, .help = "A deployment may have no end." },
     { "allows_no_guard", VALUE_BOOLEAN, .sparse = true,
       .help = "A deployment may have an end that only opsbrain enforces." },
     { "needs_two", VALUE_BOOLEAN, .sparse = true,
-      .help = "Two people must agree to a plan, except to stop or destroy." },
+      .help = "Two people must agree to a plan, unless it stops or destroys a deployment." },
     { "agent_usd_per_hour", VALUE_NUMBER, .sparse = true,
-      .help = "What an agent may approve alone.", ROW_NUMBER(struct fleet_target_row, agent_usd) },
+      .help = "Maximum that an agent may approve alone.",
+      ROW_NUMBER(struct fleet_target_row, agent_usd) },
     { "agent_usd_per_life", VALUE_NUMBER, .sparse = true,
       .help = "The same for the whole life of a deployment.",
       ROW_NUMBER(struct fleet_target_row, agent_life_usd) },
@@ -97,9 +99,11 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
     describe_regions(row, out);
     text_addf(out,
               "; at most %.2f USD per hour for one deployment, %.2f for all. An agent may "
-              "approve %.2f alone.%s%s%s%s\nCredential: %s%s%s\n",
+              "approve up to %.2f alone.%s%s%s%s\nCredential: %s%s%s\n",
               row->deployment_usd, row->total_usd, row->agent_usd,
-              row->needs_two ? " Two people must agree, except to stop or destroy." : "",
+              row->needs_two
+                  ? " Two people must agree to a plan, unless it stops or destroys a deployment."
+                  : "",
               row->allows_no_end ? " Deployments without an end are allowed." : "",
               row->allows_no_guard ? " An end that only opsbrain enforces is allowed." : "",
               row->allows_no_price ? " An unknown cost is allowed." : "", row->credential,
@@ -111,7 +115,7 @@ bool target_answer_frame(const struct call *call, const struct fleet_frame **out
 {
     *out = call->services->fleet;
     return *out != NULL
-           || error_set(
-               error, ERROR_UNSUPPORTED,
-               "this server cannot deploy anything: it was started without the part that deploys");
+           || error_set(error, ERROR_UNSUPPORTED,
+                        "this server cannot deploy anything: it runs without the part that manages "
+                        "deployments");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_adopt: begins to manage a server that exists on a target already. */
+/* deployment_adopt: begins to manage a server that already exists on a target. */
 
 #include <string.h>
 
@@ -64,12 +64,13 @@ static CHECKED bool find(const struct call *call, struct managed_target *target,
         return true;
     observed_finish(out);
     return error_set(error, ERROR_NOT_FOUND,
-                     "no server is named %s on %s: deployment_discover lists what is there",
+                     "there is no server named %s on %s: deployment_discover lists what is there",
                      wish.deployment, wish.target);
 }
 
-/* Observes the server again, because the user may take an hour to answer. The consent is for one
- * particular server, and for its address, because a key may be sent there; its state may differ. */
+/* Observes the server again, because the user may take an hour to answer. The user consented to one
+ * particular server, and to its address, because a key might be sent there. Its state is allowed to
+ * change. */
 static CHECKED bool check_same(const struct call *call, const struct observed *shown,
                                struct error *error)
 {
@@ -131,17 +132,17 @@ static CHECKED bool ask(struct call *call, const struct managed_adoption *adopti
 
     text_addf(&identity, "%s %s", observed->uid, observed->address);
     text_addf(&plan,
-              "Take %s on %s (%s%s%.200s) into the registry? It is then checked every one to ten "
-              "minutes%s. Nothing on the platform is changed.",
+              "Add %s on %s (%s%s%.200s) to the registry? opsbrain will check it every one to ten "
+              "minutes%s. Adding it changes nothing on the platform.",
               name, adoption->target->plain.name, observed->state,
               observed->address[0] == '\0' ? "" : ", ", observed->address,
-              may_end ? ", and opsbrain may stop and destroy it" : " and never changed");
+              may_end ? ", and may stop and destroy it" : ", and will never change it");
     describe_end(call, adoption, &plan);
-    text_addf(&declined, "%s is not adopted", name);
+    text_addf(&declined, "%s was not adopted", name);
     const struct consent consent = { .name = name,
                                      .key = "adopt",
                                      .identity = text_string(&identity),
-                                     .title = "Take it over",
+                                     .title = "Adopt it",
                                      .plan = text_string(&plan),
                                      .summary = text_string(&plan),
                                      .declined = text_string(&declined) };
@@ -165,7 +166,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* Registers the server's address, unless it has none or its name is registered already. */
+/* Registers the server's address, unless it has none or its name is already registered. */
 static CHECKED bool register_address(struct call *call, const struct observed *observed,
                                      struct error *error)
 {
@@ -223,7 +224,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_adopt = {
     .name = "deployment_adopt",
     .title = "Adopt a running model server",
-    .help = "Takes a model server that runs on a target into the registry, with or without the "
+    .help = "Adds a model server that runs on a target to the registry, with or without the "
             "right to stop and destroy it. It asks first.",
     .more = "The server has no end, unless this opsbrain created it and gave it one. Only "
             "admins may adopt servers, since adoption gives rights over what others made.",

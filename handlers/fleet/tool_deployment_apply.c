@@ -15,12 +15,12 @@ static const struct param params[] = {
     { "confirm", VALUE_TEXT, .low = 64, .high = 64,
       .help = "The plan's digest: an agent's go-ahead, valid up to what the target lets agents "
               "approve.",
-      .more = "Without it, the user is asked, if a go-ahead is missing." },
+      .more = "Without it, the user is asked for a missing go-ahead." },
     { 0 },
 };
 
-/* An extension does not disturb a sweep, unless the platform can only change the end of a stopped
- * server. */
+/* Extending a deployment's life does not disturb a sweep, unless the platform can change the end
+ * only while the server is stopped. */
 static bool disturbs_no_sweep(const struct managed_plan *plan)
 {
     bool stops = false;
@@ -73,7 +73,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return given;
 }
 
-/* Stores the go-ahead of the first of two people, and says that a second one is needed. */
+/* Stores the go-ahead of the first of two people, and says that a second person must agree, too. */
 static CHECKED bool wait_for_second(struct call *call, const struct fleet_plan_row *row,
                                     const struct error *missing, struct answer *answer,
                                     struct error *error)

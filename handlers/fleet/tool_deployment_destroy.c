@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_destroy: deletes all that was made for a managed deployment. */
+/* deployment_destroy: deletes everything that was made for a managed deployment. */
 
 #include "handlers/consent.h"
 #include "handlers/fleet/ending.h"
@@ -24,9 +24,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_destroy = {
     .name = "deployment_destroy",
     .title = "Destroy a managed deployment",
-    .help =
-        "Deletes all that was made for a managed deployment on its platform, and retires its name. "
-        "It shows the requests, and asks.",
+    .help = "Deletes everything that was made for a managed deployment on its platform, and "
+            "retires its name. It shows the requests and asks first.",
     .more =
         "The job is done when the platform shows that nothing is left. What was measured stays.",
     .sets = SET_DEPLOY,

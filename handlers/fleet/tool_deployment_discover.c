@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_discover: lists the model servers on a target, whoever made them. */
+/* deployment_discover: lists the model servers on a target, whoever created them. */
 
 #include <string.h>
 
@@ -20,11 +20,13 @@ static const struct field server_fields[] = {
     { "state", VALUE_TEXT,
       .help = "pending, starting, ready, stopping, stopped, failed or deleting." },
     { "place", VALUE_TEXT, .optional = true, .help = "Region or zone." },
-    { "address", VALUE_TEXT, .optional = true, .foreign = true, .help = "Where it can be called." },
+    { "address", VALUE_TEXT, .optional = true, .foreign = true,
+      .help = "Where it can be reached." },
     { "machine", VALUE_TEXT, .optional = true, .foreign = true, .help = "What it runs on." },
-    { "ends_at", VALUE_TEXT, .optional = true, .help = "Its end on the platform, UTC." },
+    { "ends_at", VALUE_TEXT, .optional = true, .help = "When the platform ends it, UTC." },
     { "whose", VALUE_TEXT,
-      .help = "managed, orphan (made here, no longer known), other opsbrain, or foreign." },
+      .help = "managed, orphan (made here, no longer known), other opsbrain, or foreign (no "
+              "opsbrain made it)." },
     { 0 },
 };
 
@@ -40,9 +42,9 @@ struct discovery {
     const struct fleet_target *target;
 };
 
-/* Returns true if `server` is the one that `row` manages, and not a different one of the same name.
- * A server that this opsbrain created has this opsbrain's label; an adopted server without the
- * label is recognized by its name and target. */
+/* Returns true if `server` is the managed server that `row` describes, and not a different one with
+ * the same name. A server that this opsbrain created has this opsbrain's label; an adopted server
+ * without the label is recognized by its name and target. */
 static bool is_managed(const struct discovery *discovery, const struct observed *server,
                        const struct fleet_managed_row *row)
 {
@@ -51,7 +53,7 @@ static bool is_managed(const struct discovery *discovery, const struct observed 
     return strcmp(row->rights, "created") != 0 && strcmp(row->target, discovery->target->name) == 0;
 }
 
-/* *whose: the value of the field `whose`; static. */
+/* Sets *whose to the value for the field `whose`, a static string. */
 static CHECKED bool find_whose(const struct discovery *discovery, const struct observed *server,
                                const char **whose, struct error *error)
 {
@@ -135,16 +137,16 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (count == 0)
         text_addf(&answer->text, "No model server was found on %s.\n", target.plain.name);
     answer->structured = json_pack("{s:O, s:O}", "servers", servers, "warnings", warnings);
-    answer_next(answer, "deployment_adopt takes one into the registry");
+    answer_next(answer, "deployment_adopt adds one to the registry");
     return true;
 }
 
 const struct tool tool_deployment_discover = {
     .name = "deployment_discover",
     .title = "Discover model servers on a target",
-    .help = "Lists the model servers on a target, whoever made them: managed here, left over, of "
-            "another opsbrain, or foreign. It changes nothing.",
-    .more = "deployment_adopt takes one into the registry.",
+    .help = "Lists the model servers on a target, whoever made them: managed here, orphaned, "
+            "another opsbrain's, or foreign. It changes nothing.",
+    .more = "deployment_adopt adds one to the registry.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

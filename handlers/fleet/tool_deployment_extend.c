@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deployment_extend: plans a later or earlier end of a deployment. */
+/* deployment_extend: plans a later or earlier end for a deployment. */
 
 #include "handlers/fleet/plan_answer.h"
 
@@ -17,9 +17,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_deployment_extend = {
     .name = "deployment_extend",
-    .title = "Plan a later end of a deployment",
+    .title = "Plan a new end for a deployment",
     .help =
-        "Plans a later (or earlier) end of a managed deployment, in opsbrain and on its platform. "
+        "Plans a later or earlier end for a managed deployment, in opsbrain and on its platform. "
         "deployment_apply carries the plan out.",
     .more = "The plan needs a go-ahead, as for a new deployment.",
     .sets = SET_DEPLOY,

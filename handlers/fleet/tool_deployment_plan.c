@@ -19,7 +19,7 @@ static const struct param params[] = {
     { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63,
       .help = "Name from recipe_list." },
     { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 200,
-      .help = "Other values where the recipe allows overrides, as [\"max_model_len=8192\"]." },
+      .help = "Other values where the recipe allows them, such as [\"max_model_len=8192\"]." },
     { "region", VALUE_TEXT, .high = 63, .help = "Region or zone; default: the target's first." },
     { "kind", VALUE_CHOICE, .choices = kinds, .initial = "\"on_demand\"",
       .help = "How its capacity is bought." },
@@ -45,8 +45,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_plan = {
     .name = "deployment_plan",
     .title = "Plan a new deployment",
-    .help = "Plans a model server: the exact requests, its cost and its end, checked by the "
-            "platform if it can. Nothing is deployed.",
+    .help = "Plans a model server: the exact requests, the cost and the end, checked by the "
+            "platform where possible. Nothing is deployed.",
     .more = "The plan is valid for 24 hours, unless the target, the recipe, a price or an existing "
             "resource changes. deployment_apply carries it out after a go-ahead.",
     .sets = SET_DEPLOY,

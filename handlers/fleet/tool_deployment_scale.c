@@ -18,7 +18,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_scale = {
     .name = "deployment_scale",
     .title = "Plan a new number of replicas",
-    .help = "Plans a new number of replicas of a managed deployment, and its new cost. "
+    .help = "Plans a new replica count for a managed deployment; shows its new cost. "
             "deployment_apply carries the plan out.",
     .more =
         "The plan needs a go-ahead, as for a new deployment; deployment_stop stops all replicas.",

@@ -6,7 +6,7 @@
 static const struct param params[] = {
     PARAM_MANAGED_DEPLOYMENT,
     { "life_s", VALUE_INTEGER, .low = 0, .high = 366 * 86400, .initial = "0",
-      .help = "Seconds from now until it ends; 0: its end stays." },
+      .help = "Seconds from now until it ends; 0: end unchanged." },
     { 0 },
 };
 

@@ -24,8 +24,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_stop = {
     .name = "deployment_stop",
     .title = "Stop a managed deployment",
-    .help = "Stops the server of a managed deployment, to save money: shows the requests, "
-            "and asks. deployment_start starts it again.",
+    .help = "Stops a managed deployment's server to save money; shows the requests and asks "
+            "first. deployment_start starts it again.",
     .more = "The job is done when the platform shows the server as stopped. Refused while a sweep "
             "uses it.",
     .sets = SET_DEPLOY,

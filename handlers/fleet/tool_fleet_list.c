@@ -16,7 +16,7 @@
 static const struct param params[] = { { 0 } };
 
 static const struct field waiting_fields[] = {
-    { "plan", VALUE_TEXT, .help = "Its id: for plan_show and deployment_apply." },
+    { "plan", VALUE_TEXT, .help = "Its id, for plan_show and deployment_apply." },
     { "verb", VALUE_TEXT, .help = PLAN_VERB_HELP },
     { "deployment", VALUE_TEXT, .help = "The deployment's name." },
     { "target", VALUE_TEXT, .help = "The deployment's target." },
@@ -28,9 +28,9 @@ static const struct field waiting_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "managed", VALUE_LIST, .help = "In order of name.", .fields = managed_answer_fields },
+    { "managed", VALUE_LIST, .help = "Sorted by name.", .fields = managed_answer_fields },
     { "usd_per_hour", VALUE_NUMBER,
-      .help = "What the deployments that are not stopped cost together, as far as known." },
+      .help = "Total cost of the deployments that are not stopped, as far as known." },
     { "waiting", VALUE_LIST, .sparse = true, .fields = waiting_fields,
       .help = "At most 20 valid plans that have not begun, newest first." },
     FIELD_NEXT_STEP,
@@ -57,7 +57,7 @@ static CHECKED bool list_waiting(const struct call *call, json_t **out, struct t
     *out = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(*out, waiting_json(&rows[i]));
-        text_addf(text, "The plan %s by %s waits: %s %s on %s.\n", rows[i].id, rows[i].principal,
+        text_addf(text, "Plan %s by %s is waiting: %s %s on %s.\n", rows[i].id, rows[i].principal,
                   rows[i].verb, rows[i].deployment, rows[i].target);
     }
     fleet_plan_rows_free(rows, count);
@@ -82,9 +82,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     }
     fleet_managed_rows_free(rows, count);
     if (count == 0)
-        text_add(&answer->text, "Nothing is managed: begin with deployment_plan.\n");
+        text_add(&answer->text, "No deployments are managed: begin with deployment_plan.\n");
     else
-        text_addf(&answer->text, "Together %.2f USD per hour, where the price is known.\n", usd);
+        text_addf(&answer->text, "Total: %.2f USD per hour, as far as prices are known.\n", usd);
     answer->structured = json_pack("{s:o, s:f}", "managed", list, "usd_per_hour", usd);
     if (!list_waiting(call, &waiting, &answer->text, error))
         return false;
@@ -94,11 +94,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_fleet_list = {
     .name = "fleet_list",
-    .title = "List what is managed, with cost and end",
-    .help = "Lists the deployments that opsbrain made or adopted: state, drift, what each costs "
-            "and has cost, and when it ends; and the plans that wait.",
-    .more =
-        "The states are as last observed: normally within the last few minutes, as `seen_at` says.",
+    .title = "List managed deployments with cost and end",
+    .help = "Lists the deployments that opsbrain made or adopted: state, drift, current and past "
+            "cost, and end. Also lists waiting plans.",
+    .more = "The states are as last observed, normally at most a few minutes ago: see `seen_at`.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -46,7 +46,7 @@ const struct tool tool_plan_approve = {
     .title = "Agree to a plan",
     .help = "Asks the user of this client to agree to a plan. Where a target needs two people, the "
             "second one calls this tool as a different principal.",
-    .more = "An agent cannot agree here: where the client cannot ask, an administrator runs "
+    .more = "An agent cannot agree here. If the client cannot ask its user, an administrator runs "
             "`opsbrain plan approve ID`.",
     .sets = SET_DEPLOY,
     .params = params,

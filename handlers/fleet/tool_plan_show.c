@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_show: shows a plan that was made, and who agreed to it. */
+/* plan_show: shows a plan, and who agreed to it. */
 
 #include "base/json/json.h"
 #include "handlers/answer.h"
@@ -30,10 +30,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_plan_show = {
     .name = "plan_show",
     .title = "Show a plan",
-    .help =
-        "A plan of a deployment as it was made: requests, cost, end, who agreed, and what became "
-        "of it.",
-    .more = "fleet_list has the ids of plans that wait.",
+    .help = "Shows a plan as it was made: requests, cost, end, who agreed, and what became of it.",
+    .more = "fleet_list has the ids of waiting plans.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = plan_answer_fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_import: adds a recipe of the team by a call, instead of as a file in the team's folder. */
+/* recipe_import: adds a team recipe through a call, instead of a file in the team's folder. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "handlers/fleet/recipe_answer.h"
 #include "store/fleet/recipe_imports.h"
 
-#define THIS_MACHINE "local" /* the provider that starts programs here */
+#define THIS_MACHINE "local" /* the provider that runs model servers on this machine */
 
 static const struct param params[] = {
     { "text", VALUE_TEXT, .low = 2, .high = RECIPE_BYTES_MAX, .required = true,
@@ -32,16 +32,16 @@ static CHECKED bool check(const struct call *call, const struct recipe *recipe, 
     if (recipe_book_find(call->services->recipes, recipe->name) != NULL)
         return error_set(
             error, ERROR_CONFLICT,
-            "there is already a recipe %s in opsbrain or in the team's folder: choose another name",
+            "opsbrain or the team's folder already has a recipe named %s: choose another name",
             recipe->name);
     if (strcmp(recipe->provider, THIS_MACHINE) == 0)
         return error_set(error, ERROR_FORBIDDEN,
-                         "recipes for this machine are not imported by a call: put the file into "
-                         "the folder of the setting \"recipes\"");
+                         "recipes for this machine cannot be imported by a call: put the file "
+                         "into the folder that the setting \"recipes\" names");
     return true;
 }
 
-/* Stores the recipe. The revision that its text states is ignored: the store counts revisions. */
+/* Stores the recipe. The revision in its text is ignored: the store numbers revisions itself. */
 static CHECKED bool store_recipe(struct call *call, struct recipe *recipe, bool *existed,
                                  struct error *error)
 {
@@ -85,10 +85,11 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_recipe_import = {
     .name = "recipe_import",
     .title = "Import a recipe",
-    .help = "Imports a recipe of the team, or a new revision of one, after checking every member. "
+    .help = "Imports a team recipe, or a new revision of one, after checking every member. "
             "Plans made with an earlier revision become invalid.",
-    .more = "docs/recipes.md lists the members. Recipes for this machine itself are refused: put "
-            "them into the folder of the setting `recipes`, read at start.",
+    .more =
+        "docs/recipes.md lists the members. Recipes for this machine are refused: put them into "
+        "the folder that the setting `recipes` names, read at start.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -23,7 +23,7 @@ static const struct param params[] = {
 };
 
 static const struct field fields[] = {
-    { "recipes", VALUE_LIST, .help = "In order of name.", .fields = recipe_answer_fields },
+    { "recipes", VALUE_LIST, .help = "Sorted by name.", .fields = recipe_answer_fields },
     { "matching", VALUE_INTEGER, .help = "How many recipes match, on all pages." },
     FIELD_NEXT_CURSOR,
     FIELD_NEXT_STEP,
@@ -68,8 +68,9 @@ static struct table *begin_table(void)
     return table;
 }
 
-/* Adds the recipes of the page that follows the name `after` (NULL: of the first page), and counts
- * all that match. Returns the page's last recipe, or NULL if there is no further page. */
+/* Adds the recipes of the page that begins after the name `after` (NULL: of the first page), and
+ * counts the matching recipes on all pages. Returns the page's last recipe, or NULL if this is the
+ * last page. */
 static const struct recipe *write_page(const struct call *call, const struct recipe_shelf *shelf,
                                        const char *after, struct table *table, json_t *list,
                                        json_int_t *matching)
@@ -131,9 +132,8 @@ const struct tool tool_recipe_list = {
     .title = "List the recipes",
     .help = "Lists recipes: which model can be served on which hardware of which provider, and "
             "whether that was seen to work.",
-    .more =
-        "Recipes come with opsbrain, from the team's folder, or from an import. What cannot work "
-        "is listed too; recipe_show gives the reason.",
+    .more = "Recipes come with opsbrain, from the team's folder, or from an import. Those that "
+            "cannot work are listed too; recipe_show gives the reason.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_show: shows one recipe, whether it fits into the memory, what it costs, and what a plan
- * may change. */
+/* recipe_show: shows one recipe, whether it fits into memory, what it costs, and what a plan may
+ * override. */
 
 #include <string.h>
 
@@ -14,9 +14,9 @@
 static const struct param params[] = {
     { "recipe", VALUE_TEXT, .required = true, .low = 1, .high = 63, .help = "Its name." },
     { "overrides", VALUE_TEXT_MAP, .high = 32, .item_high = 64,
-      .help = "Other values for members that it opens, to see whether it still fits." },
+      .help = "Other values for overridable members, to see whether it still fits." },
     { "place", VALUE_TEXT, .low = 1, .high = 63,
-      .help = "Region or zone of the price; default: the recipe's first." },
+      .help = "Region or zone for the price; default: the recipe's first." },
     { "kind", VALUE_TEXT, .low = 1, .high = 31,
       .help = "on_demand, spot, flex_start or reserved; default: the recipe's first." },
     PARAM_DETAIL,
@@ -36,7 +36,7 @@ static const struct field price_fields[] = {
       .help =
           "List price of one replica; the highest where sources disagree; missing: not known." },
     { "breakdown", VALUE_TEXT, .help = "Its items, sources and dates, or what has no price." },
-    { "place", VALUE_TEXT, .help = "Region or zone that it holds for." },
+    { "place", VALUE_TEXT, .help = "Region or zone that the price is for." },
     { "kind", VALUE_TEXT, .help = "on_demand, spot, flex_start or reserved." },
     { 0 },
 };
@@ -46,16 +46,15 @@ static const struct field fields[] = {
       .described_in = "recipe_list" },
     { "source", VALUE_TEXT, .help = "Where the recipe is from." },
     { "as_of", VALUE_TEXT, .help = "When the source was read, YYYY-MM-DD." },
-    { "fit", VALUE_OBJECT, .help = "Whether it fits the accelerators' memory.",
+    { "fit", VALUE_OBJECT, .help = "Whether it fits into the accelerators' memory.",
       .fields = fit_fields },
     { "price", VALUE_OBJECT, .help = "What it would cost, as an estimate.",
       .fields = price_fields },
     { "overrides", VALUE_OBJECT, .sparse = true,
-      .help = "What a plan may change, each with its value and its range or choices." },
+      .help = "What a plan may override, each with its value and its range or choices." },
     { "places", VALUE_TEXTS, .sparse = true, .help = "Regions or zones that have the hardware." },
     { "kinds", VALUE_TEXTS, .sparse = true, .help = "Ways in which its capacity can be bought." },
-    { "command", VALUE_TEXTS, .sparse = true,
-      .help = "What the image or program is started with." },
+    { "command", VALUE_TEXTS, .sparse = true, .help = "Command line of the image or program." },
     { "notes", VALUE_TEXTS, .sparse = true, .help = "What to know before using it." },
     { "warnings", VALUE_TEXTS, .sparse = true, .help = "What is allowed but unwise." },
     { "refused", VALUE_TEXT, .optional = true, .help = "Why a plan with it would be refused." },
@@ -77,11 +76,11 @@ struct shown {
     const char *place, *kind;
     struct recipe_fit fit;
     struct price price;
-    struct error refusal; /* why a plan with it would be refused; kind ERROR_NONE: it would not */
+    struct error refusal; /* why a plan with it would be refused; ERROR_NONE: it would not be */
     json_t *warnings;
 };
 
-/* Collects the data. A refusal is no error here, but part of the answer. */
+/* Collects the data. A refusal is not an error here, but part of the answer. */
 static void examine(const struct call *call, struct shown *shown)
 {
     const struct recipe_lint_case lint = { shown->recipe, shown->place, shown->kind };
@@ -158,7 +157,7 @@ static void write_sentences(const char *heading, const json_t *list, struct text
 static void write_overrides(const struct recipe *recipe, struct text *out)
 {
     json_auto_t *opened = recipe_overrides(recipe);
-    const char *name, *before = "May be changed: ";
+    const char *name, *before = "Can be overridden: ";
     json_t *range;
 
     json_object_foreach(opened, name, range) {
@@ -242,10 +241,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_recipe_show = {
     .name = "recipe_show",
     .title = "Show a recipe",
-    .help = "Shows a recipe: its command, whether the model fits into the memory, the price per "
-            "hour with its sources, and what may be changed.",
-    .more = "Prices are list prices, each with its source and date. Only the members that a recipe "
-            "opens can be changed.",
+    .help = "Shows a recipe: its command, whether the model fits into memory, the price per "
+            "hour with its sources, and what a plan may override.",
+    .more = "Prices are list prices, each with its source and date. Only overridable members "
+            "can be changed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

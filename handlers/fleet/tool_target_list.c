@@ -9,7 +9,7 @@
 static const struct param params[] = { { 0 } };
 
 static const struct field fields[] = {
-    { "targets", VALUE_LIST, .help = "In order of name.", .fields = target_answer_fields,
+    { "targets", VALUE_LIST, .help = "Sorted by name.", .fields = target_answer_fields,
       .described_in = "target_show" },
     FIELD_NEXT_STEP,
     { 0 },
@@ -48,7 +48,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, target_answer_json(&rows[i]));
     answer->structured = json_pack("{s:o}", "targets", list);
     if (count == 0)
-        text_add(&answer->text, "There is no target: an admin adds one with target_register.\n");
+        text_add(&answer->text, "There are no targets: an admin adds one with target_register.\n");
     else
         write_table(rows, count, &answer->text);
     return true;
@@ -56,10 +56,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_target_list = {
     .name = "target_list",
-    .title = "List the targets of deployments",
+    .title = "List deployment targets",
     .help = "Lists where model servers may be deployed, and what they may cost there. "
             "deployment_plan takes a target's name.",
-    .more = "It asks no platform: target_show does.",
+    .more = "Only target_show asks the platform.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

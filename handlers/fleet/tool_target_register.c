@@ -21,7 +21,7 @@ static const struct param params[] = {
       .help = "The platform, such as kubernetes or cloud_run." },
     { "credential", VALUE_TEXT, .required = true, .low = 1, .high = 23,
       .help = "none, workload_identity, service_account_file, kubeconfig or in_cluster.",
-      .more = "Never the credential itself: it is a file of the secrets folder, or this machine's "
+      .more = "Never the credential itself: it is a file in the secrets folder, or this machine's "
               "identity." },
     { "credential_file", VALUE_TEXT, .high = 63,
       .help = "Name of the file in the secrets folder, such as lab-cluster.kubeconfig." },
@@ -29,15 +29,15 @@ static const struct param params[] = {
     { "namespace", VALUE_TEXT, .high = 63, .help = "Kubernetes' namespace." },
     { "regions", VALUE_TEXTS, .high = 16, .item_low = 1, .item_high = 63,
       .help = "Regions or zones; the first is the default." },
-    { "network", VALUE_TEXT, .high = 255, .rare = true, .help = "Network of what is deployed." },
+    { "network", VALUE_TEXT, .high = 255, .rare = true, .help = "Network for deployments." },
     { "subnetwork", VALUE_TEXT, .high = 255, .rare = true, .help = "Its subnetwork." },
     { "source_ranges", VALUE_TEXTS, .high = 16, .item_low = 1, .item_high = 63, .rare = true,
-      .help = "Networks (CIDR) that may reach what is deployed." },
+      .help = "Networks (CIDR) that may reach deployments." },
     { "service_account", VALUE_TEXT, .high = 255, .rare = true,
       .help = "Account that a deployed server runs as." },
-    { "bucket", VALUE_TEXT, .high = 127, .rare = true, .help = "Bucket of mounted weights." },
+    { "bucket", VALUE_TEXT, .high = 127, .rare = true, .help = "Bucket with the weights." },
     { "reservation", VALUE_TEXT, .high = 63, .rare = true,
-      .help = "Google's reservation of machines, for capacity of the kind reserved." },
+      .help = "Google's machine reservation, for capacity of the kind reserved." },
     { "door", VALUE_TEXT, .high = 15, .rare = true,
       .help = "How a server is reached: cluster, proxy or node_port (Kubernetes); external or "
               "internal (machines)." },
@@ -45,9 +45,9 @@ static const struct param params[] = {
     { "recipes", VALUE_TEXTS, .high = 64, .item_low = 1, .item_high = 63, .rare = true,
       .help = "Recipes that it allows; none: all." },
     { "usd_per_hour", VALUE_NUMBER, .high = USD_MAX, .initial = "0",
-      .help = "Most that one deployment may cost; 0: only what costs nothing." },
+      .help = "Maximum cost of one deployment; 0: only what costs nothing." },
     { "total_usd_per_hour", VALUE_NUMBER, .high = USD_MAX, .initial = "0",
-      .help = "Most that all deployments there may cost together." },
+      .help = "Maximum total cost of all deployments there." },
     { "life_limit_s", VALUE_INTEGER, .high = LIFE_MAX_S, .initial = "0",
       .help = "Longest life of a deployment; 0: any." },
     { "allows_no_price", VALUE_BOOLEAN, .initial = "false", .rare = true,
@@ -59,7 +59,7 @@ static const struct param params[] = {
     { "needs_two", VALUE_BOOLEAN, .initial = "false", .rare = true,
       .help = "Whether two people must agree, except to a stop or destroy." },
     { "agent_usd_per_hour", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,
-      .help = "What an agent may approve without a person." },
+      .help = "USD an agent may approve without a person." },
     { "agent_usd_per_life", VALUE_NUMBER, .high = USD_MAX, .initial = "0", .rare = true,
       .help = "The same for a deployment's whole life." },
     { 0 },
@@ -154,7 +154,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_pack("{s:o, s:b}", "target", target_answer_json(&stored), "changed", (int)changed);
     text_add(&answer->text, changed ? "" : "Nothing changed: it was already stored like this.\n");
     target_answer_describe(&stored, &answer->text);
-    answer_next(answer, "target_show with check: what is missing to deploy there");
+    answer_next(answer, "target_show with check shows what deployments there still need");
     return true;
 }
 
@@ -164,7 +164,7 @@ const struct tool tool_target_register = {
     .help = "Stores where model servers may be deployed: the platform, its credential by name, "
             "what deployments may cost and how long they may run.",
     .more = "Registering it again with changes makes a new revision, which voids earlier plans. "
-            "Without ceilings nothing that is known to cost money can be deployed.",
+            "Without cost limits, nothing known to cost money can be deployed.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

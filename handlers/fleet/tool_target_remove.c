@@ -26,8 +26,8 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     if (!fleet_target_find(call->services->store, call_text(call, "target"), &row, error))
         return false;
     text_addf(&plan,
-              "Remove the target \"%s\" (%s)? Nothing can be deployed there any more. Its "
-              "credential's file stays, and nothing on the platform is touched.",
+              "Remove the target \"%s\" (%s)? Nothing can be deployed there anymore. Its "
+              "credential file stays, and nothing on the platform is touched.",
               row.name, row.provider);
     text_addf(&declined, "%s stays registered", row.name);
     const struct consent consent = { .name = row.name,
@@ -46,14 +46,14 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (!fleet_target_retire(call->services->store, name, clock_utc_ms(), &call->change, error))
         return false;
     answer->structured = json_pack("{s:s, s:b}", "name", name, "removed", true);
-    text_addf(&answer->text, "The target %s is removed.\n", name);
+    text_addf(&answer->text, "The target %s was removed.\n", name);
     return true;
 }
 
 const struct tool tool_target_remove = {
     .name = "target_remove",
     .title = "Remove a target for deployments",
-    .help = "Removes a target: nothing can be deployed there any more. It touches nothing on the "
+    .help = "Removes a target: nothing can be deployed there anymore. It touches nothing on the "
             "platform.",
     .more =
         "Refused while a deployment on it is managed. Registering the target again brings it back.",

@@ -75,9 +75,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_target_show = {
     .name = "target_show",
     .title = "Show a target and what it lacks",
-    .help = "Shows a target of deployments, and asks the platform whether each permission, quota "
+    .help = "Shows a target, and asks the platform whether each permission, quota "
             "and resource that deployments need is there.",
-    .more = "It changes nothing. What is missing is named with its fix.",
+    .more = "It changes nothing. It names the fix for whatever is missing.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

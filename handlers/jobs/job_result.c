@@ -19,7 +19,7 @@ void job_failure(const struct job *job, struct error *error)
               is_sweep ? job_answer_next_step(job) : "");
 }
 
-/* Adds "swp_1 is completed: 4 cells measured, 1 cell failed, in 12 s." */
+/* Adds a sentence such as "swp_1 is completed: 4 cells measured, 1 cell failed, in 12 s." */
 static void describe_sweep(const struct job *job, const json_t *outcome, struct text *out)
 {
     static const char *const states[] = { "measured", "infeasible", "failed", "skipped",
@@ -42,7 +42,7 @@ static void describe_sweep(const struct job *job, const json_t *outcome, struct 
         text_addf(out, "Reason: %s\n", json_get_text(outcome, "reason", ""));
 }
 
-/* Answers with a structure that conforms to the fields of sweep_start and of sweep_resume. */
+/* Writes a result whose structure conforms to the fields of sweep_start and sweep_resume. */
 static CHECKED bool sweep_result(const struct services *services, const struct job *job,
                                  struct answer *answer, struct error *error)
 {

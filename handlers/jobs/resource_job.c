@@ -21,7 +21,7 @@ const struct resource resource_job = {
     .name = "job",
     .uri = "opsbrain://jobs/{id}",
     .title = "Job",
-    .help = "Long work: its state, its progress, what it is doing and its result. Subscribe to "
+    .help = "A job: its state, its progress, what it is doing and its result. Subscribe to "
             "follow it while it runs.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,

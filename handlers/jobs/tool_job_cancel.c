@@ -35,8 +35,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_job_cancel = {
     .name = "job_cancel",
     .title = "Cancel a job",
-    .help = "Stops a job before its end. What is measured stays; sweep_resume continues.",
-    .more = "Operators cancel their own jobs, admins any.",
+    .help = "Stops a job early. What it measured is kept; sweep_resume continues.",
+    .more = "Operators can cancel only their own jobs.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

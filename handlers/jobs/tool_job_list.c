@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_list: lists the jobs, the newest first. */
+/* job_list: lists the jobs, newest first. */
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_show: shows a job's state, at once or after waiting for its end. */
+/* job_show: shows a job's state, at once or after waiting for the job to end. */
 
 #include <math.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/job_verdict.h"
 
-#define SAFE_WAIT_S 50 /* clients that get no progress give up a call after a minute */
+#define SAFE_WAIT_S 50 /* clients that get no progress give up on a call after a minute */
 #define REPORT_EVERY_MS 10000
 
 static const struct param params[] = {
     PARAM_JOB,
     { "wait_s", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "0",
-      .help = "Seconds to wait for the end; clients without progress wait 50 at most.",
+      .help = "Seconds to wait for the end; at most 50 for clients without progress.",
       .more = "If a longer wait is cut off, use 50; the job continues." },
     { 0 },
 };
@@ -27,8 +27,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Clients are only notified of progress that rises, but a job that waits in line only changes its
- * message. */
+/* Clients are notified only when the progress rises, but while a job waits in line, only its
+ * message changes. Therefore each report raises the progress a little. */
 static void report_progress(struct call *call, const struct job *job, double *reported)
 {
     *reported = job->progress > *reported ? job->progress : *reported + 0.001;
@@ -36,8 +36,9 @@ static void report_progress(struct call *call, const struct job *job, double *re
                    job->message[0] != '\0' ? job->message : job_state_name(job->state));
 }
 
-/* How long the call may still wait. If its client gets no progress, it waits for SAFE_WAIT_S at
- * most. If the client gets some, the call may wait longer, until other calls need its thread. */
+/* Returns how long the call may still wait. If the client gets no progress notifications, the call
+ * waits for at most SAFE_WAIT_S. Otherwise it may wait longer, until another call needs its
+ * thread. */
 static int64_t left_ms(const struct call *call, int64_t since_ns)
 {
     int64_t waited_ms = (clock_monotonic_ns() - since_ns) / 1000000;
@@ -92,9 +93,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_job_show = {
     .name = "job_show",
     .title = "Show a job, or wait for it",
-    .help =
-        "State of long work; after a sweep, where the server saturates. With wait_s it waits for "
-        "the end: call again until `over`.",
+    .help = "A job's state; after a sweep, where the server saturates. With wait_s it waits for "
+            "the end: call again until `over`.",
     .more = "This is the way to wait for a sweep; progress is sent meanwhile. It shows state, "
             "progress, what the job is doing and its result; once a sweep is over, also its "
             "verdict, takeaways and report.",

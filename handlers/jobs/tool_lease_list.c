@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_list: lists who measures on which endpoint, and who waits in line. */
+/* lease_list: lists who is measuring on which endpoint, and who is waiting in line. */
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* in which the lease was granted, or its job began to wait */
+    PARAMS_PERIOD, /* in which the lease was granted or, for a waiting job, requested */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
       .help = "Waiting jobs per endpoint." },
     { 0 },
@@ -17,7 +17,7 @@ static const struct param params[] = {
 
 static const struct field lease_fields[] = {
     { "endpoint", VALUE_TEXT, .help = "Host and port.", ROW_TEXT(struct endpoint_lease, endpoint) },
-    { "held", VALUE_BOOLEAN, .help = "True: the job holds the endpoint; false: it waits in line." },
+    { "held", VALUE_BOOLEAN, .help = "True: the job holds the endpoint; false: it is waiting." },
     { "place", VALUE_INTEGER, .optional = true,
       .help = "Place in line, from 1; missing: it holds the endpoint." },
     { "job", VALUE_TEXT, .help = "Its job.", ROW_TEXT(struct endpoint_lease, job_id) },
@@ -28,13 +28,13 @@ static const struct field lease_fields[] = {
     { "asked_at", VALUE_TEXT, .optional = true, .help = "When the job asked for the endpoint, UTC.",
       ROW_TIME(struct endpoint_lease, asked_ms) },
     { "granted_at", VALUE_TEXT, .optional = true,
-      .help = "Since when it holds the endpoint, UTC; missing: it waits.",
+      .help = "Since when it has held the endpoint, UTC; missing: it is waiting.",
       ROW_TIME(struct endpoint_lease, granted_ms) },
     { 0 },
 };
 
 static const struct field fields[] = {
-    { "leases", VALUE_LIST, .help = "By endpoint: its holder, then the queue.",
+    { "leases", VALUE_LIST, .help = "Grouped by endpoint: its holder, then the queue.",
       .fields = lease_fields },
     { "unlisted", VALUE_INTEGER, .help = "How many more are waiting." },
     { 0 },
@@ -77,7 +77,7 @@ static void add_row(struct table *table, const struct endpoint_lease *lease)
     table_cell(table, "%s", answer_time(held ? lease->granted_ms : lease->asked_ms, time));
 }
 
-/* Keeps the leases within the period, and returns how many there are. */
+/* Keeps only the leases within the period, and returns how many there are. */
 static size_t keep(const struct period *period, struct endpoint_lease *leases, size_t count)
 {
     size_t kept = 0;

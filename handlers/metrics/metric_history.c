@@ -20,7 +20,7 @@ const char *const metric_history_functions[] = { "value", "mean",     "min",    
 enum kind {
     KIND_GAUGE = 1,
     KIND_COUNTER,
-    KIND_RATIO, /* growth of one counter divided by that of another */
+    KIND_RATIO, /* growth of one counter divided by the growth of another */
     KIND_HISTOGRAM,
 };
 
@@ -97,7 +97,7 @@ const size_t metric_history_count = sizeof figures / sizeof figures[0];
 
 _Static_assert(sizeof figures / sizeof figures[0] + 1
                    == sizeof metric_history_names / sizeof metric_history_names[0],
-               "a name for each figure");
+               "each figure needs a name");
 
 size_t metric_history_steps(const struct metric_history_request *request)
 {
@@ -150,8 +150,8 @@ static bool value_of(enum metric_history_function function, const struct scrape_
 
 /* ---- The steps of all label sets ---- */
 
-/* Adds the value and the bounds of another label set: the sum was never below the sum of the lowest
- * values. */
+/* Adds the value and the bounds of another label set. The bounds are added as well: the
+ * sum was never below the sum of the lowest values. */
 static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
@@ -208,8 +208,8 @@ static struct scrape_range range_of(const struct metric_history_request *request
                                   request->step_ms };
 }
 
-/* Applies the function to the series of one name, step by step; `steps` begins as
- * metric_history_steps(request) zeros. */
+/* Applies the function to the series of one name, step by step. The caller provides
+ * metric_history_steps(request) zeroed `steps`. */
 static CHECKED bool read_steps(struct store *store, const struct metric_history_request *request,
                                const char *name, enum metric_history_function function,
                                struct metric_history_value *steps, struct error *error)
@@ -279,7 +279,8 @@ static CHECKED bool choose_function(const char *name, enum kind kind, int reques
     return error_set(
         error, ERROR_INVALID, "\"function\" is \"%s\", but \"%.100s\" is %s: ask for %s%s",
         metric_history_functions[*out], name, kinds[kind].description, text_string(&applicable),
-        kind == KIND_RATIO ? " (percentiles: metric ttft_ms, itl_ms, e2e_ms, queue_ms)" : "");
+        kind == KIND_RATIO ? " (for percentiles: the metrics ttft_ms, itl_ms, e2e_ms, queue_ms)"
+                           : "");
 }
 
 static CHECKED bool read_figure_percentile(struct store *store,
@@ -316,8 +317,8 @@ static CHECKED bool read_figure(struct store *store, const struct metric_history
 
 /* ---- A stored series ---- */
 
-/* Refuses a series that is not stored. The message names existing series, first those that contain
- * the requested name. */
+/* Refuses a series that is not stored. The message names existing series, beginning with those
+ * whose names contain the requested name. */
 static CHECKED bool refuse_series(struct store *store, const struct metric_history_request *request,
                                   struct error *error)
 {
@@ -331,11 +332,12 @@ static CHECKED bool refuse_series(struct store *store, const struct metric_histo
         for (size_t i = 0; i < count && shown < NAMES_LISTED; i++)
             if ((strstr(names[i], request->series) != NULL) == (alike == 1))
                 text_addf(&list, "%s%s", shown++ == 0 ? "" : ", ", names[i]);
-    return error_set(
-        error, ERROR_NOT_FOUND,
-        "no series \"%.100s\" is stored for this deployment (series stored: %zu)%s%s",
-        request->series, count,
-        count == 0 ? ": metrics_watch starts storing them" : ", such as: ", text_string(&list));
+    return error_set(error, ERROR_NOT_FOUND,
+                     "no series \"%.100s\" is stored for this deployment (series stored: %zu)%s%s",
+                     request->series, count,
+                     count == 0 ? ": metrics_watch starts storing them"
+                                : ": use one of them, such as: ",
+                     text_string(&list));
 }
 
 static const char *unit_of(const char *name, enum metric_history_function function)
@@ -362,7 +364,7 @@ static const char *unit_of(const char *name, enum metric_history_function functi
     return function == METRIC_HISTORY_RATE ? "1/s" : "";
 }
 
-/* Finds the kind from the type of the series, or of the histogram's buckets. */
+/* Finds the kind from the type of the series or, if the name is a histogram's, of its buckets. */
 static CHECKED bool find_kind(struct store *store, const struct metric_history_request *request,
                               enum kind *out, struct error *error)
 {

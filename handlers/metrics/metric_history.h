@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures over time, step by step, made from stored scrapes: from gauges, their values; from the
- * growth of counters, rates and means; from the growth of histograms' buckets, percentiles. */
+/* Computes figures over time, step by step, from stored scrapes. Gauges give values, the growth of
+ * counters gives rates and means, and the growth of histogram buckets gives percentiles. */
 #pragma once
 
 #include <jansson.h>
@@ -18,14 +18,14 @@ enum metric_history_function {
 };
 extern const char *const metric_history_functions[]; /* in the order of the enum; ends with NULL */
 
-extern const char *const metric_history_names[]; /* of figures; ends with NULL */
-extern const size_t metric_history_count;        /* of figures */
+extern const char *const metric_history_names[]; /* names of figures; ends with NULL */
+extern const size_t metric_history_count;        /* the number of figures */
 
 /* A request for one of our figures, by its position in metric_history_names, or for a stored
  * series, by its name. */
 struct metric_history_request {
     int64_t deployment_id;
-    int figure;           /* -1: the series */
+    int figure;           /* -1: `series` is requested */
     const char *series;   /* for a histogram, its family's name */
     const json_t *labels; /* name to value: only series with all of these; NULL: any series */
     int function; /* of enum metric_history_function; -1: the default of the figure or series */
@@ -45,7 +45,7 @@ struct metric_history_value {
     double at_least, at_most;
 };
 struct metric_history {
-    struct metric_history_value *values; /* in order of time, heap; steps without one are omitted */
+    struct metric_history_value *values; /* sorted by time, heap; only of steps with a value */
     size_t count;
     enum metric_history_function function;
     const char *unit; /* static; "": not known */
@@ -69,9 +69,9 @@ void metric_history_summarize(const struct metric_history *history,
  * the buckets of the histograms named `family` whose labels match. *found: whether these histograms
  * have scrapes in the range. Values are assumed to be evenly spread within a bucket, as
  * histogram_quantile of Prometheus assumes; beyond the last finite limit the result is that limit.
- * It is NaN, and out->why says why, where label sets with different buckets would be added up, the
- * buckets changed within the step, the bucket +Inf is missing, or +Inf is the only bucket. Private
- * to handlers/metrics/. */
+ * The result is NaN, and out->why gives the reason, if label sets with different buckets would be
+ * added up, if the buckets changed within the step, if the bucket +Inf is missing, or if it is the
+ * only bucket. Private to handlers/metrics/. */
 CHECKED bool metric_history_percentile(struct store *store,
                                        const struct metric_history_request *request,
                                        const char *family, double scale, struct metric_history *out,

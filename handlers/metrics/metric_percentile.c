@@ -9,11 +9,11 @@
 #include "base/formats/promtext.h"
 #include "handlers/metrics/metric_history.h"
 
-/* One limit of the histogram. The lists have an entry for each step. */
+/* One bucket of the histogram. `grown` and `scrapes` have an entry for each step. */
 struct bucket {
     double limit;
     double *grown;   /* growth of the count of observations up to the limit */
-    double *scrapes; /* number of scrapes, over all label sets, that had the limit */
+    double *scrapes; /* number of scrapes, over all label sets, that had the bucket */
 };
 
 struct buckets {
@@ -21,7 +21,7 @@ struct buckets {
     struct bucket *rows;
     size_t count, steps;
     bool has_points;
-    const char *why; /* the reason for the last percentile that is NaN; NULL: none is */
+    const char *why; /* why percentiles are NaN (of several reasons, the last); NULL: none are */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -48,8 +48,8 @@ static size_t bucket_at(struct buckets *buckets, double limit)
     return buckets->count++;
 }
 
-/* The tag of a series is the index of its limit, so that the label sets (engines, replicas) of a
- * limit are summed. */
+/* The tag of a series is the index of its bucket, so that a bucket's counts are summed over all
+ * label sets (engines, replicas). */
 static bool choose_series(void *context, const struct scrape_series *series, size_t *tag)
 {
     struct buckets *buckets = context;
@@ -79,8 +79,8 @@ static int by_limit(const void *a, const void *b)
     return x->limit < y->limit ? -1 : x->limit > y->limit;
 }
 
-/* Says why the step's buckets give no percentile; NULL: they do. If all label sets have the same
- * buckets, every limit is in the same number of scrapes. */
+/* Returns why the step's buckets give no percentile, or NULL if they give one. If all label sets
+ * have the same buckets, every bucket is in the same number of scrapes. */
 static const char *problem_of(const struct buckets *buckets, size_t step)
 {
     const struct bucket *last = &buckets->rows[buckets->count - 1];
@@ -93,8 +93,8 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
         const struct bucket *bucket = &buckets->rows[i];
 
         if (bucket->scrapes[step] > 0 && bucket->scrapes[step] != scrapes)
-            return "its label sets have different buckets, or these changed within a step: select "
-                   "one set with `series` and `labels`";
+            return "the label sets have different buckets, or the buckets changed within a step: "
+                   "select one label set with `series` and `labels`";
         present += bucket->scrapes[step] > 0;
     }
     return present > 1 ? NULL : "the histogram has no bucket except +Inf";
@@ -118,7 +118,7 @@ static bool percentile_of(const struct buckets *buckets, size_t step, double sha
         return true;
     for (; i < buckets->count; i++) {
         if (buckets->rows[i].scrapes[step] == 0)
-            continue; /* this step's histogram does not have the limit */
+            continue; /* this step's histogram does not have the bucket */
         up_to = fmax(below, buckets->rows[i].grown[step]);
         if (up_to >= share * total && up_to > below)
             break;

@@ -6,7 +6,8 @@
 
 #define METRIC_RANGE_MINUTES_MAX 1051200 /* two years */
 
-/* The shortest round step in seconds with which `points` steps cover the range; at most 30 days. */
+/* Returns the shortest round step, in seconds, of which `points` steps cover the range; at
+ * most 30 days. */
 int64_t metric_range_step_s(int64_t range_ms, int64_t points);
 /* Rounds up to a multiple of `to`. */
 int64_t metric_range_round_up(int64_t value, int64_t to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://deployments/{name}/metrics: the model server's own metrics, read from it when the
- * resource is read. */
+/* opsbrain://deployments/{name}/metrics: the model server's own metrics, read from the server
+ * whenever the resource is read. */
 
 #include "handlers/resource_answer.h"
 
@@ -16,9 +16,10 @@ const struct resource resource_metrics = {
     .name = "metrics",
     .uri = "opsbrain://deployments/{name}/metrics",
     .title = "Metrics of deployment",
-    .help = "A deployment's own metrics at this moment, under the same names for all engines: "
-            "requests running and waiting, KV cache use, counters since the start. Rates: the tool "
-            "metrics_show.",
+    .help =
+        "A deployment's own metrics at this moment, under the same names for all engines: "
+        "requests running and waiting, KV cache use, counters since the start. For rates, call the "
+        "tool metrics_show.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WAITING,

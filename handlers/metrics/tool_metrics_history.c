@@ -23,11 +23,11 @@ static const struct param params[] = {
     { "metric", VALUE_CHOICE, .choices = metric_history_names,
       .help = "One figure step by step; default: a summary of all." },
     { "series", VALUE_TEXT, .low = 1, .high = 127,
-      .help = "Instead: a series by the server's name for it, such as vllm:request_success_total.",
+      .help = "Instead: a series, by its name on the server, such as vllm:request_success_total.",
       .more =
-          "A histogram too, such as vllm:request_prefill_time_seconds. Label sets are added up." },
+          "Also a histogram, such as vllm:request_prefill_time_seconds. Label sets are added up." },
     { "labels", VALUE_TEXT_MAP, .low = 0, .high = 8, .item_low = 0, .item_high = 200, .rare = true,
-      .help = "Of `series`: only with these labels, as [\"finished_reason=abort\"]." },
+      .help = "Only `series` with these labels, like [\"finished_reason=abort\"]." },
     { "function", VALUE_CHOICE, .choices = metric_history_functions, .rare = true,
       .help = "What each step shows.",
       .more = "Gauges: mean (the default), value (the last), min, max. Counters: rate (per second, "
@@ -40,9 +40,9 @@ static const struct param params[] = {
     { "until_minutes_ago", VALUE_NUMBER, .low = 0, .high = METRIC_RANGE_MINUTES_MAX, .initial = "0",
       .rare = true, .help = "Ends this many minutes ago; 0: now." },
     { "step_s", VALUE_INTEGER, .low = 1, .high = 31536000,
-      .help = "Seconds per step; default: so that all fits." },
+      .help = "Seconds per step; default: the shortest that fits." },
     { "points", VALUE_INTEGER, .low = 2, .high = 500, .initial = "60", .rare = true,
-      .help = "Most steps per page; the first page has the newest (see next_cursor)." },
+      .help = "Maximum steps per page; the first page has the newest (see next_cursor)." },
     PARAM_CURSOR,
     { 0 },
 };
@@ -54,7 +54,7 @@ static const struct field figure_fields[] = {
     { "points", VALUE_INTEGER, .help = "How many steps it summarizes." },
     { "latest", VALUE_NUMBER, .optional = true, .help = "Value of the newest step." },
     { "low", VALUE_NUMBER, .optional = true, .help = "The lowest value." },
-    { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the time." },
+    { "mean", VALUE_NUMBER, .optional = true, .help = "The mean over the period." },
     { "high", VALUE_NUMBER, .optional = true, .help = "The highest value." },
     { 0 },
 };
@@ -64,13 +64,14 @@ static const struct field point_fields[] = {
     { "value", VALUE_NUMBER, .optional = true,
       .help = "The value; missing: the histogram's buckets give no percentile, `note` says why." },
     { "at_least", VALUE_NUMBER, .optional = true,
-      .help = "Of percentiles: the server's histogram only says that the value is between at_least "
-              "and at_most; `value` takes observations as evenly spread in between." },
+      .help =
+          "For percentiles: the server's histogram says only that the value is between at_least "
+          "and at_most; `value` assumes that observations are evenly spread in between." },
     { "at_most", VALUE_NUMBER, .optional = true,
-      .help = "See at_least. If only at_most is missing: above the histogram's last limit; `value` "
-              "is at_least." },
+      .help = "See at_least. If only at_most is missing, the value is above the histogram's last "
+              "limit, and `value` is at_least." },
     { "partial", VALUE_BOOLEAN, .optional = true,
-      .help = "true: the step is not over yet, its value may change." },
+      .help = "True: the step is not over yet, so its value may change." },
     { 0 },
 };
 
@@ -80,8 +81,8 @@ static const struct field fields[] = {
     { "to", VALUE_TEXT, .help = "End, UTC." },
     { "step_s", VALUE_INTEGER, .help = "Seconds in a step." },
     { "resolution", VALUE_TEXT,
-      .help = "What it is made of: scrapes, or their rollups 10 s, 1 min, 1 h." },
-    { "figures", VALUE_LIST, .help = "A summary per figure that has values.",
+      .help = "What the values come from: scrapes, or their rollups to 10 s, 1 min or 1 h." },
+    { "figures", VALUE_LIST, .help = "A summary of each figure that has values.",
       .fields = figure_fields },
     { "points", VALUE_LIST,
       .help = "The steps of the requested figure, ascending. Steps without data are omitted.",
@@ -102,14 +103,14 @@ struct view {
     struct metric_history_request request;
     int64_t now_ms, older_ms; /* older_ms: where the page with older steps ends; 0: none */
     struct text note;
-    bool is_watched; /* only known if there are no values */
+    bool is_watched; /* set only if there are no values */
     json_t *summaries, *points;
     struct table *table;
 };
 
 /* ---- Range and step ---- */
 
-/* Chooses longer steps than requested if finer data is already deleted. */
+/* Chooses longer steps than requested if the data is no longer stored in such detail. */
 static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
     struct metric_history_request *request = &view->request;
@@ -119,8 +120,8 @@ static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct erro
         return false;
     if (request->step_ms != wanted_ms)
         text_addf(&view->note,
-                  "%sSteps of %" PRId64 " s are not kept that far back: these are of %" PRId64
-                  " s.",
+                  "%sSteps of %" PRId64
+                  " s are not kept that far back: the steps shown are %" PRId64 " s long.",
                   view->note.length > 0 ? " " : "", wanted_ms / 1000, request->step_ms / 1000);
     return true;
 }
@@ -130,7 +131,7 @@ static bool is_summary(const struct view *view)
     return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
 }
 
-/* Chooses longer steps than requested if a summary would not fit: it has no pages. */
+/* Chooses longer steps than requested if a summary would not fit otherwise: it has no pages. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
     int64_t fitting_s = metric_range_step_s(range_ms, points);
@@ -139,7 +140,7 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
         text_addf(&view->note,
                   "There would be more than %" PRId64 " steps (\"points\") of %" PRId64
-                  " s: these are of %" PRId64 " s.",
+                  " s: the steps shown are %" PRId64 " s long.",
                   points, step_s, fitting_s);
         step_s = fitting_s;
     }
@@ -177,8 +178,8 @@ static CHECKED bool choose_range(struct view *view, struct error *error)
     request->from_ms = first_ms > from_ms && !is_summary(view) ? first_ms : from_ms;
     if (request->to_ms <= request->from_ms)
         request->to_ms = request->from_ms + request->step_ms;
-    /* A range that begins and ends within steps may have one step more than `points`: that step
-     * is shown, too. */
+    /* A range that begins and ends in the middle of a step may have one step more than `points`:
+     * that step is shown, too. */
     if (request->from_ms - from_ms == request->step_ms && call_text(call, "step_s") == NULL)
         request->from_ms = from_ms;
     view->older_ms = request->from_ms > from_ms ? request->from_ms : 0;
@@ -295,7 +296,7 @@ static CHECKED bool add_figure(struct view *view, int figure, struct text *point
     return true;
 }
 
-/* The index of `name` in the list; -1: it is NULL or not there. */
+/* Returns the index of `name` in the list, or -1 if `name` is NULL or not in the list. */
 static int index_of(const char *name, const char *const *names)
 {
     for (int i = 0; name != NULL && names[i] != NULL; i++)
@@ -340,14 +341,14 @@ static struct table *summary_table(void)
     struct table *table = table_create();
 
     table_column(table, "Figure", false);
-    table_column(table, "Of each step", false);
+    table_column(table, "Per step", false);
     table_column(table, "Unit", false);
     for (size_t i = 0; i < sizeof headings / sizeof headings[0]; i++)
         table_column(table, headings[i], true);
     return table;
 }
 
-/* Adds to the note whether the deployment is scraped, and how the last scrape went: that may
+/* Adds to the note whether the deployment is scraped and how the last scrape went, which may
  * explain why there are no values. */
 static CHECKED bool note_nothing(struct view *view, struct error *error)
 {
@@ -367,7 +368,7 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
                   answer_time(target.last_ms, time), target.last_error);
     else
         text_addf(&view->note,
-                  "The deployment is watched, and was last scraped at %s: ask for a time up to "
+                  "The deployment is watched, and was last scraped at %s: ask for a period before "
                   "then, or for a figure that the server reports.",
                   answer_time(target.last_ms, time));
     return true;
@@ -376,15 +377,15 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
 static const char *next_step(const struct view *view)
 {
     if (json_array_size(view->summaries) == 0 && view->is_watched)
-        return "metrics_show for this moment: if the server cannot be scraped now, it says why";
+        return "metrics_show: if the server cannot be scraped now, it says why";
     if (json_array_size(view->summaries) == 0)
-        return "metrics_watch to store them from now on; metrics_show for this moment";
+        return "metrics_watch to store metrics from now on; metrics_show for current values";
     if (is_summary(view))
-        return "the same with `metric` for one figure step by step";
+        return "the same call with `metric` for one figure step by step";
     if (view->older_ms > 0)
-        return "the same with `cursor` set to next_cursor for the steps before, or with a longer "
+        return "the same call with `cursor` set to next_cursor for earlier steps, or with a longer "
                "`step_s`";
-    return "the same without `metric` and `series` for a summary of all figures";
+    return "the same call without `metric` and `series` for a summary of all figures";
 }
 
 static json_t *cursor_of(const struct view *view)
@@ -408,7 +409,8 @@ static void write_answer(struct view *view, const struct text *points_text, stru
         "step_s", (json_int_t)(request->step_ms / 1000), "resolution", resolutions[request->level],
         "figures", view->summaries, "points", view->points, "note",
         answer_json_text(text_string(&view->note)), "next_cursor", cursor_of(view));
-    text_addf(&answer->text, "%s from %s to %s (UTC), in steps of %" PRId64 " s, from %s%s\n\n",
+    text_addf(&answer->text,
+              "%s from %s to %s (UTC), in steps of %" PRId64 " s, computed from %s%s\n\n",
               view->deployment.name, answer_time(request->from_ms, from),
               answer_time(request->to_ms, to), request->step_ms / 1000,
               request->level == SCRAPE_RAW ? "" : "the rollup to ", resolutions[request->level]);
@@ -418,7 +420,7 @@ static void write_answer(struct view *view, const struct text *points_text, stru
     if (json_array_size(view->summaries) > 0)
         table_render(view->table, &answer->text);
     else
-        text_add(&answer->text, "There are no values for this time.\n");
+        text_add(&answer->text, "There are no values for this period.\n");
     text_add_char(&answer->text, '\n');
     answer_next(answer, next_step(view));
     answer_shows(answer, "/history?deployment=%s", view->deployment.name);
@@ -440,10 +442,9 @@ static CHECKED bool check(const struct call *call, struct error *error)
                          "one of them",
                          function);
     if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
-        return error_set(
-            error, ERROR_INVALID,
-            "\"labels\" are set without \"series\", among whose label sets they select: set "
-            "\"series\" too");
+        return error_set(error, ERROR_INVALID,
+                         "\"labels\" are set without \"series\": also set the series whose "
+                         "label sets they select");
     if (percentile <= 0 || percentile >= 100)
         return error_set(error, ERROR_INVALID,
                          "\"percentile\" is %g: it must be above 0 and below 100", percentile);
@@ -486,8 +487,8 @@ const struct tool tool_metrics_history = {
             "figure step by step.",
     .more = "Running and waiting requests, tokens per second, percentiles of TTFT and ITL, cache "
             "use, or any series of the server under its own name. Rates and increases survive "
-            "restarts; what a label set counted before its first scrape is ignored; "
-            "steps without data are omitted; one that is not over is marked.",
+            "restarts; what a label set counted before its first scrape is ignored. "
+            "Steps without data are omitted; a step that is not over is marked.",
     .sets = SET_FLEET,
     .params = params,
     .fields = fields,

@@ -11,8 +11,8 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-/* Scrapes in a call with rates: the first and the last give the rates; all of them show whether the
- * same server answers. */
+/* The number of scrapes in a call with rates. The first and the last give the rates; all of them
+ * together show whether it is always the same server that answers. */
 #define SCRAPES 8
 
 static const struct param params[] = {
@@ -23,7 +23,7 @@ static const struct param params[] = {
 };
 
 static const struct field now_fields[] = {
-    { "at_ms", VALUE_INTEGER, .help = "When, UTC milliseconds." },
+    { "at_ms", VALUE_INTEGER, .help = "Time of the scrape, UTC milliseconds." },
     { "requests_running", VALUE_NUMBER, .optional = true, .help = "Sequences being generated." },
     { "requests_waiting", VALUE_NUMBER, .optional = true, .help = "Requests in the queue." },
     { "kv_cache_use", VALUE_NUMBER, .optional = true, .help = "KV cache in use, 0 to 1." },
@@ -40,7 +40,7 @@ static const struct field now_fields[] = {
     { "prefill_tokens_total", VALUE_NUMBER, .optional = true,
       .help = "Prompt tokens computed, not cached." },
     { "prefill_sum_s", VALUE_NUMBER, .optional = true,
-      .help = "Seconds that computing them took." },
+      .help = "Seconds spent on computing prompt tokens." },
     { "drafts_total", VALUE_NUMBER, .optional = true, .help = "Speculative drafts." },
     { "draft_tokens_total", VALUE_NUMBER, .optional = true, .help = "Tokens drafted." },
     { "accepted_tokens_total", VALUE_NUMBER, .optional = true, .help = "Drafted tokens accepted." },
@@ -83,7 +83,7 @@ static const struct field between_fields[] = {
 };
 
 static const struct field fields[] = {
-    { "deployment", VALUE_TEXT, .help = "The deployment that was asked." },
+    { "deployment", VALUE_TEXT, .help = "The deployment that was scraped." },
     { "now", VALUE_OBJECT, .help = "Gauges, and counters since the server's start.",
       .fields = now_fields },
     { "rates", VALUE_OBJECT, .optional = true,
@@ -108,8 +108,8 @@ static CHECKED bool pause_for(const struct call *call, double seconds, struct er
     return true;
 }
 
-/* Returns false for sums, the counts that belong to them, and times, which are for programs: people
- * get the means among the rates. */
+/* Returns false for sums, the counts that belong to them, and times. Those are for programs; people
+ * see the means instead, among the rates. */
 static bool is_for_people(const char *name)
 {
     static const char *const endings[] = { "_sum_s", "_count", "_start_s", "seconds" };
@@ -151,7 +151,7 @@ static void write_text(const struct deployment *deployment, const json_t *now, c
     table_render(table, out);
     table_destroy(table);
     if (json_get_boolean(rates, "restarted", false))
-        text_add(out, "\nThe server restarted between the two scrapes: no rates.\n");
+        text_add(out, "\nNo rates: the server restarted between the two scrapes.\n");
 }
 
 struct scrapes {
@@ -208,7 +208,7 @@ const struct tool tool_metrics_show = {
     .help = "A model server's own metrics now: requests running and waiting, KV cache, tokens/s, "
             "latencies.",
     .more =
-        "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, under the same names; also prefix "
+        "It reads vLLM, SGLang, llama.cpp, TGI and JetStream, with one set of names; also prefix "
         "cache hits and speculative decoding. Rates come from two scrapes a few seconds apart. "
         "For the past: metrics_watch once, then metrics_history.",
     .sets = SET_FLEET,

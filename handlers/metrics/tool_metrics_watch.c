@@ -25,7 +25,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Returns false, and why, if the server cannot be scraped now; run() watches it nevertheless. */
+/* Returns false and sets `problem` if the server cannot be scraped now. run() watches it anyway. */
 static CHECKED bool try_scraping(const struct call *call, const struct deployment *deployment,
                                  struct error *problem)
 {
@@ -65,7 +65,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         text_addf(&answer->text, "The metrics of %s are no longer stored.\n", deployment.name);
     else if (why.length > 0)
         text_addf(&answer->text,
-                  "Nothing of %s can be stored now: %s\nIt is retried every %" PRId64 " s.\n",
+                  "No metrics of %s can be stored now: %s\nScraping is retried every %" PRId64
+                  " s.\n",
                   deployment.name, why.data, interval_s);
     else
         text_addf(&answer->text, "The metrics of %s are stored every %" PRId64 " s from now on.\n",
@@ -79,8 +80,8 @@ const struct tool tool_metrics_watch = {
     .title = "Store a server's metrics from now on",
     .help = "Stores a deployment's metrics regularly from now on, for metrics_history; "
             "interval_s 0 stops it.",
-    .more = "It says at once whether this works now. At most 2,000 series of a page and 5,000 of a "
-            "deployment are kept, rolled up as they age. For the figures of this moment call "
+    .more = "It says at once whether this works now. At most 2,000 series per page and 5,000 per "
+            "deployment are kept, rolled up as they age. For current figures, call "
             "metrics_show.",
     .sets = SET_FLEET,
     .params = params,

@@ -39,7 +39,7 @@ static const char how_to_read[] =
     "the deployment is saturated. The report names that point, or an interval that contains it and "
     "the loads to measure to narrow that interval.\n"
     "- A value with >= is a lower bound, since requests timed out. A cell marked client limited "
-    "says nothing about the server. An infeasible cell is longer than the model's context. A "
+    "says nothing about the server. An infeasible cell does not fit into the model's context. A "
     "failed cell has no latency to quote: say which failures it had.\n"
     "- One repetition shows no spread: do not call differences of a few percent real.\n"
     "- Quote the figures as they stand, with users and context; never recompute or average them. "
@@ -58,19 +58,20 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "1. deployment_show, then model_health: continue only if it is up. Note its context "
              "length and its limits.\n");
     text_addf(&text,
-              "2. sweep_plan with %s. Omit contexts longer than the model takes. Show me the "
+              "2. sweep_plan with %s. Omit contexts longer than the model accepts. Show me the "
               "estimate; if the plan needs a go-ahead, wait for mine. If I ask how much load the "
-              "deployment handles, or name latency limits, give a fine list of 20 loads or more, "
-              "`search` adaptive and the limits instead: that measures about a quarter of these "
-              "loads.\n",
+              "deployment can handle, or name latency limits, pass a fine-grained list of at least "
+              "20 loads, `search` adaptive and the limits instead: that measures only about a "
+              "quarter of the loads.\n",
               grid_of(call_text(call, "depth")));
-    text_add(&text,
-             "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "
-             "it. sweep_start answers at once, and names a job.\n"
-             "4. job_show with that job and wait_s 600, again until `over` is true. If the sweep "
-             "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
-             "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
-             "warnings.\n");
+    text_add(
+        &text,
+        "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "
+        "it. sweep_start answers at once and names a job.\n"
+        "4. job_show with that job and wait_s 600; repeat it until `over` is true. If the sweep "
+        "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
+        "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
+        "warnings.\n");
     text_add(&text, how_to_read);
     prompt_write(messages, text_string(&text));
     return true;

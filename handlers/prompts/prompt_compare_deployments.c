@@ -18,11 +18,11 @@ static const struct prompt_argument arguments[] = {
 
 static const char how_to_read[] =
     "\nHow to compare:\n"
-    "- Compare cell with cell: the same users, the same context, the same answer length. The "
+    "- Compare cell by cell: the same users, the same context, the same answer length. The "
     "workload in both fingerprints must be the same; whatever else differs between the "
     "fingerprints (model, engine, hardware, limits) is what is compared: list it first.\n"
-    "- Use the repetitions: a difference smaller than the spread between repetitions is "
-    "none. Say so instead of naming a winner.\n"
+    "- Use the repetitions: a difference smaller than the spread between repetitions does "
+    "not count. Say so instead of naming a winner.\n"
     "- Skip cells that are client limited, infeasible or failed on either side, and say "
     "which. A value with >= is a lower bound: it can lose, but not win.\n"
     "- Compare the saturation points too: which one carries more users before TTFT grows.\n";
@@ -52,7 +52,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               first, second);
     text_addf(&text,
               "4. run_compare with this sweep, for each metric that matters; run_report with it "
-              "shows both in full; what decides is %s.\n",
+              "shows both in full. What decides is %s.\n",
               aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
     prompt_write(messages, text_string(&text));

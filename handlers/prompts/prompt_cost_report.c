@@ -52,8 +52,8 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
     if (!check_price(price, error))
         return false;
     text_addf(&text,
-              "Report what tokens cost%s%s at %s %s per hour, from measured figures of "
-              "opsbrain:\n",
+              "Report what tokens cost%s%s at %s %s per hour, from figures that "
+              "opsbrain measured:\n",
               deployment != NULL ? " on the deployment " : "", deployment != NULL ? deployment : "",
               price, currency != NULL ? currency : "USD");
     text_addf(&text,
@@ -75,8 +75,8 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
 const struct prompt prompt_cost_report = {
     .name = "cost_report",
     .title = "Report what tokens cost",
-    .help = "Computes the cost of a million output tokens from measured throughput and the price "
-            "of an hour, cell by cell, and says what the figure assumes.",
+    .help = "Computes the cost of a million output tokens from measured throughput and the "
+            "price per hour, cell by cell, and says what the figure assumes.",
     .arguments = arguments,
     .role = ROLE_VIEWER,
     .write = write,

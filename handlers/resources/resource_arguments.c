@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://arguments/{tool}: explains a tool's arguments in full, with their ranges and defaults,
- * from its rows. tools/list has only a few words about the common arguments, because its text takes
- * room in each agent's context. */
+/* opsbrain://arguments/{tool}: explains all arguments of a tool, with their ranges and defaults.
+ * tools/list says only a few words about each common argument, because its text takes up space in
+ * each agent's context. */
 
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void add_kind(const struct param *param, struct text *out)
         value_param_range(param, out);
     }
     if (param->required)
-        text_add(out, "; needed");
+        text_add(out, "; required");
     if (param->initial != NULL)
         text_addf(out, "; %s by default", param->initial);
 }
@@ -95,9 +95,9 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
     text_addf(out, "# %s\n\n%s %s\n\n## Arguments\n\n", tool->name, tool->help, tool->more);
     add_params(tool, false, out);
     if (options_has(tool))
-        text_add(out, "\n## Options\n\nOptions are given in `" OPTIONS_PARAM
-                      "`, a list of texts name=value, such as "
-                      "[\"window_s=10\", \"stop=a,b\"]; or as arguments of their own.\n\n");
+        text_add(out, "\n## Options\n\nGive options in `" OPTIONS_PARAM
+                      "`, a list of name=value strings, such as "
+                      "[\"window_s=10\", \"stop=a,b\"], or as separate arguments.\n\n");
     add_params(tool, true, out);
     return true;
 }
@@ -105,9 +105,9 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 const struct resource resource_arguments = {
     .name = "arguments",
     .uri = "opsbrain://arguments/{tool}",
-    .title = "Arguments of tool",
-    .help = "What a tool does and what all its arguments mean, including those in `options`, with "
-            "ranges and defaults.",
+    .title = "Arguments of a tool",
+    .help = "Explains what a tool does and what all its arguments mean, including those in "
+            "`options`, with ranges and defaults.",
     .mime_type = "text/markdown",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

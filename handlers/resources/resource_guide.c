@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://guide: explains how to use the product, from the tables of tools and prompts. */
+/* opsbrain://guide: explains how to use the product, as the tables of tools, resources and prompts
+ * describe it. */
 
 #include <string.h>
 
@@ -10,39 +11,41 @@ static const struct {
     const char *term, *meaning;
 } terms[] = {
     { "deployment", "A model server under a registered name. Every change makes a new revision; "
-                    "runs point at the revision they measured." },
+                    "runs point to the revision that they measured." },
     { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
     { "A/B sweep", "A sweep over two deployments, a baseline and a candidate, that take turns cell "
-                   "by cell: drift affects both alike." },
-    { "run", "One repetition of a sweep's grid, under one fingerprint; or what another tool "
-             "measured, imported from its file. A finished run is never changed: a correction is a "
-             "new run that points at it." },
+                   "by cell, so that drift affects both alike." },
+    { "run", "One repetition of a sweep's grid, under one fingerprint; or another tool's results, "
+             "imported from a file. A finished run is never changed: a correction is a new run "
+             "that points to it." },
     { "cell", "One point of the grid: a number of users, a prompt length and an answer length." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
-                     "are comparable if it is the same." },
-    { "concurrency",
-      "Users at once: each sends its next request once its previous one has ended." },
+                     "with the same fingerprint are comparable." },
+    { "concurrency", "Number of simultaneous users: each sends its next request once its previous "
+                     "one has ended." },
     { "TTFT", "Time to first token: from sending the request to the first output of any channel "
               "(content, reasoning, tool call)." },
-    { "TTFO", "Time to first visible output, where reasoning came before it." },
-    { "ITL", "Gap between two tokens of an answer: a chunk's gap divided by its tokens." },
+    { "TTFO", "Time to first visible output, if reasoning came before it." },
+    { "ITL", "Gap between two tokens of an answer: the gap before a chunk, divided by the number "
+             "of the chunk's tokens." },
     { "ICL", "Gap between two stream chunks of an answer; other tools often call it ITL." },
-    { "TPOT", "Time per output token after the first, of a whole request." },
+    { "TPOT", "Mean time per output token after the first, over a whole request." },
     { "E2E", "Time of a whole request, from sending it to its last token." },
-    { "throughput", "Output tokens (or requests) per second of all users together." },
-    { "goodput", "Requests per second that met the plan's limits of latency." },
+    { "throughput", "Output tokens (or requests) per second for all users together." },
+    { "goodput", "Requests per second that met the plan's latency limits." },
     { "saturation", "The smallest load that reaches 95 % of the server's highest output tokens/s: "
                     "beyond it, adding users mostly lengthens the wait." },
-    { "limits", "What answers must meet (`limit_ttft_ms` and others of sweep_plan); a report "
-                "shows the largest load that meets them, per context." },
+    { "limits", "Limits for latencies and errors (`limit_ttft_ms` and others in sweep_plan); for "
+                "each context, a report shows the largest load that stays within them." },
     { "inferred", "A cell that an adaptive search (`search` of sweep_plan) did not need to "
                   "measure: its neighbours' figures are enough, and the cell itself has none." },
     { "censored", "Cut off by timeouts: a percentile is then only a lower bound, shown with >=." },
-    { "client limited", "The load generator was late or busy: the figure is not the server's "
-                        "limit." },
+    { "client limited", "The load generator was late or busy, so that the figure does not show the "
+                        "server's limit." },
     { "witness", "What the server's own metrics showed while a cell was measured." },
-    { "job", "Long work with an id: it continues when a call ends, and after a restart." },
-    { "lease", "The right to measure on an endpoint: only one sweep has it at a time." },
+    { "job", "Long-running work with an id: it continues after the call ends, and after a "
+             "restart." },
+    { "lease", "The right to measure an endpoint: only one sweep has it at a time." },
 };
 
 static void add_tools(struct text *out)

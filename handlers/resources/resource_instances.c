@@ -27,8 +27,8 @@ static int64_t instance_changed_ms(const void *rows, size_t index)
 }
 
 /* Returns how many of the `count` instances belong on this page, and writes the cursor of the next
- * page, or "" if all of them do. `changed_ms` must still be the time of creation, by which the
- * lists are sorted. */
+ * page, or "" if all of them belong on this one. `changed_ms` must still be the creation time, by
+ * which the lists are sorted. */
 static size_t end_page(const struct instance *rows, size_t count, size_t limit,
                        char next[INSTANCE_VALUE_SIZE])
 {

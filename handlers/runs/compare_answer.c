@@ -6,16 +6,16 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 
-#define LEFT_OUT_MAX 50       /* cells in each of the lists `left_out` and `disturbed` */
-#define LEFT_OUT_LINES_MAX 10 /* cells in each of these lists in the text */
-#define CELLS_MAX 500         /* cells in `cell_list` */
-#define VALUE_BYTES_MAX 100   /* of a fact's value */
+#define LEFT_OUT_MAX 50       /* maximum length of each of the lists `left_out` and `disturbed` */
+#define LEFT_OUT_LINES_MAX 10 /* maximum length of each of these lists in the text */
+#define CELLS_MAX 500         /* maximum length of `cell_list` */
+#define VALUE_BYTES_MAX 100   /* maximum length of a fact's value as shown */
 
 static const struct field difference_fields[] = {
-    { "fact", VALUE_TEXT, .help = "The fact's name, as `factors` takes it." },
+    { "fact", VALUE_TEXT, .help = "The fact's name, as in `factors`." },
     { "values", VALUE_LIST,
       .help = "The two values (the part that differs, if they are long); null: not known." },
-    { "runs", VALUE_TEXTS, .help = "The two runs." },
+    { "runs", VALUE_TEXTS, .help = "The two runs with these values." },
     { "within_a_side", VALUE_BOOLEAN, .sparse = true,
       .help = "True: runs of one side differ in this fact, so they are not repetitions." },
     { "allowed", VALUE_BOOLEAN, .sparse = true,
@@ -29,35 +29,39 @@ static const struct field left_out_fields[] = {
     { "request_rate", VALUE_NUMBER, .optional = true,
       .help = "Requests per second, as requested." },
     { "input_length", VALUE_NUMBER, .optional = true, .help = "Context in tokens." },
-    { "output_tokens", VALUE_NUMBER, .optional = true, .help = "Answer length requested." },
+    { "output_tokens", VALUE_NUMBER, .optional = true,
+      .help = "Requested answer length in tokens." },
     { "why", VALUE_TEXT, .help = "missing, twice, not_measured, low_success, found_wrong, ..." },
-    { "run", VALUE_TEXT, .optional = true, .help = "The first run for which `why` holds." },
+    { "run", VALUE_TEXT, .optional = true, .help = "The first run to which `why` applies." },
     { "rule", VALUE_TEXT, .optional = true,
-      .help = "Rule of run_audit that found the cell wrong." },
+      .help = "The rule of run_audit that found the cell wrong." },
     { 0 },
 };
 
 const struct field compare_answer_fields[] = {
     { "metric", VALUE_TEXT, .help = "What was compared." },
-    { "higher_is_better", VALUE_BOOLEAN, .help = "Whether more of the metric is better." },
+    { "higher_is_better", VALUE_BOOLEAN,
+      .help = "Whether a higher value of the metric is better." },
     { "verdict", VALUE_TEXT,
-      .help = "Of the candidate: faster, slower, no_evidence or not_comparable." },
+      .help = "About the candidate: faster, slower, no_evidence or not_comparable." },
     { "reason", VALUE_TEXT, .optional = true,
       .help = "Why the verdict is neither faster nor slower." },
     { "ratio", VALUE_NUMBER, .optional = true,
-      .help = "candidate / baseline, geometric mean over the cells in which every pair counts; "
-              "if there are none, over all compared cells." },
+      .help = "candidate / baseline, as the geometric mean over the cells in which every pair "
+              "counts; if there are no such cells, over all compared cells." },
     { "ratio_cells", VALUE_INTEGER, .sparse = true, .help = "Number of cells in the ratio." },
     { "ratio_pairs_left_out", VALUE_INTEGER, .sparse = true,
       .help = "Pairs that do not count in the ratio." },
     { "low", VALUE_NUMBER, .optional = true,
-      .help = "Lower end of the 95 % interval of the ratio." },
-    { "high", VALUE_NUMBER, .optional = true, .help = "The upper end of that interval." },
+      .help = "Lower end of the 95 % confidence interval of the ratio." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "Upper end of that interval." },
     { "p", VALUE_NUMBER, .optional = true,
-      .help = "Two-sided p-value over runs: Student's t of pairs, else Welch's t." },
+      .help = "Two-sided p-value over runs: for pairs, from Student's t-test; otherwise, from "
+              "Welch's." },
     { "paired", VALUE_BOOLEAN,
       .help = "True: runs were measured alternately, and are compared in pairs." },
-    { "pairing", VALUE_TEXT, .help = "all, some or none of the runs were measured alternately." },
+    { "pairing", VALUE_TEXT,
+      .help = "How many runs were measured alternately: all, some or none." },
     { "pairs_left_out", VALUE_INTEGER, .optional = true,
       .help = "Repetitions of an A/B sweep that are not finished on both deployments." },
     { "baseline", VALUE_TEXTS, .help = "The baseline's runs." },
@@ -74,12 +78,13 @@ const struct field compare_answer_fields[] = {
     { "disturbed", VALUE_LIST,
       .help = "The first 50 compared cells in which some pairs do not count, each with the "
               "members of left_out, and pairs_left_out." },
-    { "differences", VALUE_LIST, .help = "Facts in which the runs differ, or that are unknown.",
+    { "differences", VALUE_LIST, .help = "Facts that differ between the runs, or are unknown.",
       .fields = difference_fields },
     { "corrected", VALUE_LIST, .help = "Runs that a later run corrects: {run, by}." },
     { "cell_list", VALUE_LIST, .optional = true,
       .help = "With `detail`: at most 500 cells, with baseline, candidate, ratio, low, high, "
-              "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted)." },
+              "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted "
+              "instead)." },
     { 0 },
 };
 
@@ -109,7 +114,7 @@ static size_t excerpt_start(const struct difference *difference)
     return from;
 }
 
-/* Adds one of the two values, shortened, and in printable form because it may be foreign text. Adds
+/* Adds one of the two values, shortened, and in printable form because the text is untrusted. Adds
  * nothing if the value is not known. */
 static void add_excerpt(const struct difference *difference, int which, struct text *out)
 {
@@ -209,7 +214,7 @@ static void describe_corrected(const struct compare_input *input, struct text *o
 {
     for (size_t i = 0; i < input->counts[SIDE_BASELINE] + input->counts[SIDE_CANDIDATE]; i++)
         if (input->runs[i].corrected_by[0] != '\0')
-            text_addf(out, "%s was corrected by %s: compare that one.\n", input->runs[i].id,
+            text_addf(out, "%s was corrected by %s: compare that run instead.\n", input->runs[i].id,
                       input->runs[i].corrected_by);
 }
 
@@ -300,7 +305,7 @@ static void describe_verdict(const struct compare_input *input, const struct com
     text_addf(out, "Candidate / baseline: %.4g over %zu cell%s", primary->ratio,
               comparison->primary_cells, comparison->primary_cells == 1 ? "" : "s");
     if (comparison->primary_pairs_left_out > 0)
-        text_addf(out, ", by the pairs that count in each of them (%zu)",
+        text_addf(out, ", using the %zu pairs that count in each of them",
                   baseline - comparison->primary_pairs_left_out);
     else if (comparison->primary_cells < comparison->compared)
         text_add(out, ", those in which every pair counts");
@@ -332,7 +337,7 @@ static void describe_difference(const struct difference *difference, struct text
     text_add_char(out, '\n');
 }
 
-/* Lists the differences that are allowed or, if `allowed` is false, the others; the facts of which
+/* Lists the differences that are allowed or, if `allowed` is false, the others. Facts for which
  * neither value is known share one line. */
 static void describe_differences(const struct comparison *comparison, bool allowed,
                                  struct text *out)
@@ -351,7 +356,7 @@ static void describe_differences(const struct comparison *comparison, bool allow
             describe_difference(difference, &shown);
     }
     if (unknown.length > 0)
-        text_addf(&shown, "- not known of either run: %s\n", text_string(&unknown));
+        text_addf(&shown, "- not known for either run: %s\n", text_string(&unknown));
     if (shown.length > 0)
         text_addf(out, "\n%s:\n%s",
                   allowed ? "Differences and unknowns that were allowed"
@@ -359,9 +364,9 @@ static void describe_differences(const struct comparison *comparison, bool allow
                   text_string(&shown));
 }
 
-/* Adds the argument that would allow refused differences: if `unknown`, accept_unknown with the
- * facts of which a value is not known; else factors with the other facts, except those that differ
- * within a side, which no argument allows. */
+/* Adds the argument that would allow refused differences. If `unknown`, that is accept_unknown with
+ * the facts for which a value is not known; otherwise it is factors with the other facts, except
+ * those that differ within a side, which no argument allows. */
 static void describe_remedy(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;
@@ -374,7 +379,7 @@ static void describe_remedy(const struct comparison *comparison, bool unknown, s
             continue;
         text_addf(out, "%s\"%s\"",
                   count++ > 0 ? ", "
-                  : unknown   ? "If you know that they are equal: accept_unknown ["
+                  : unknown   ? "If you know that these facts are equal: accept_unknown ["
                               : "If this is what you want to compare: factors [",
                   difference->fact);
     }
@@ -406,7 +411,8 @@ static void describe_left_out(const struct comparison *comparison, struct text *
         if (comparison->cells[i].why == CELL_COMPARED)
             continue;
         if (shown++ == 0)
-            text_addf(out, "\nSkipped (x), %zu of %zu cells:\n", left_out, comparison->cell_count);
+            text_addf(out, "\nSkipped cells (x in the table), %zu of %zu:\n", left_out,
+                      comparison->cell_count);
         describe_cell(&comparison->cells[i], comparison->cells[i].why, out);
         text_add_char(out, '\n');
     }
@@ -425,7 +431,7 @@ static void describe_disturbed(const struct compare_input *input,
         if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
             continue;
         if (shown++ == 0)
-            text_add(out, "\nCompared by fewer pairs, without the disturbed ones:\n");
+            text_add(out, "\nCells compared in fewer pairs, without the disturbed ones:\n");
         describe_cell(cell, cell->disturbed, out);
         text_addf(out, ": %zu of %zu pairs count\n", pairs - cell->pairs_left_out, pairs);
     }
@@ -453,8 +459,8 @@ void compare_answer_describe(const struct compare_input *input, const struct com
     if (comparison->estimated > 0)
         text_addf(
             out,
-            "Tokens of %zu of the compared cells are estimated: the servers reported no usage, "
-            "and stream chunks were counted.\n",
+            "The tokens of %zu of the compared cells are estimated: the servers reported no usage, "
+            "so stream chunks were counted instead.\n",
             comparison->estimated);
     describe_left_out(comparison, out);
     describe_disturbed(input, comparison, out);

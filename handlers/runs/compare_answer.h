@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows comparisons of runs in answers. */
+/* Writes comparisons of runs into answers. */
 #pragma once
 
 #include "analysis/compare/compare.h"
@@ -7,7 +7,7 @@
 
 extern const struct field compare_answer_fields[];
 /* Returns the comparison in the form of compare_answer_fields, without `pairing` and
- * `pairs_left_out`, which the caller adds; with `detail`, compared cells are listed, too. New
+ * `pairs_left_out`, which the caller adds. With `detail`, compared cells are listed, too. New
  * reference. */
 json_t *compare_answer_json(const struct compare_input *input, const struct comparison *comparison,
                             bool detail);

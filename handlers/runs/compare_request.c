@@ -31,8 +31,8 @@ void compare_request_name_side(const struct compare_request *request, enum side 
         chart_name(&runs, out);
 }
 
-/* Refuses a second import of the same file: the same figures under two ids would look like a
- * repetition without spread. */
+/* Refuses a second import of the same file: the same figures under two ids would look like two
+ * repetitions that do not vary at all. */
 static CHECKED bool is_new_file(const struct compare_request *request, const struct evidence *run,
                                 struct error *error)
 {
@@ -40,7 +40,7 @@ static CHECKED bool is_new_file(const struct compare_request *request, const str
         if (run->imported && other->imported && strcmp(run->digest, other->digest) == 0)
             return error_set(error, ERROR_INVALID,
                              "the runs %s and %s come from the same file, whose figures are one "
-                             "repetition: name one of the two",
+                             "repetition: name only one of the two",
                              other->id, run->id);
     return true;
 }
@@ -53,11 +53,11 @@ static CHECKED bool add_run(struct store *store, const char *id, struct compare_
     for (size_t i = 0; i < request->count; i++) {
         if (strcmp(request->runs[i].id, id) == 0)
             return error_set(error, ERROR_INVALID,
-                             "the run %s is named twice: a run is one repetition of one side", id);
+                             "the run %s is named twice: a run counts only once, on one side", id);
         cells += request->runs[i].cell_count;
     }
     if (request->count == COMPARE_RUNS_MAX)
-        return error_set(error, ERROR_INVALID, "these are more than %d runs: name fewer",
+        return error_set(error, ERROR_INVALID, "more than %d runs are named: name fewer",
                          COMPARE_RUNS_MAX);
     evidence_init(&request->runs[request->count]);
     if (!evidence_find(store, id, &request->runs[request->count++], error)
@@ -85,9 +85,9 @@ static CHECKED bool add_sweep(struct store *store, const char *id, struct compar
         if (rows[i].deployment_id != rows[0].deployment_id)
             added =
                 error_set(error, ERROR_INVALID,
-                          "the sweep %s is of two deployments, whose runs do not repeat "
-                          "one another: give it as \"sweep\" to compare the two, or name the runs "
-                          "of one (run_list lists them)",
+                          "the sweep %s has runs of two deployments, which do not repeat one "
+                          "another: give it as \"sweep\" to compare the two, or name the runs of "
+                          "only one deployment (run_list lists them)",
                           id);
     for (size_t i = 0; added && i < count; i++)
         added = add_run(store, rows[i].id, request, error);
@@ -153,7 +153,7 @@ static CHECKED bool add_pairs(struct store *store, const struct run_row *rows, s
     if (found == 0)
         return error_set(error, ERROR_CONFLICT,
                          "no repetition of %s is finished on both deployments yet: sweep_show "
-                         "shows how far it is",
+                         "shows its progress",
                          request->sweep.id);
     for (int side = 0; side < SIDES; side++)
         for (size_t i = 0; i < found; i++)
@@ -177,8 +177,8 @@ static CHECKED bool read_sweep(const struct call *call, const char *id,
         return false;
     if (request->sweep.subject_count < 2)
         return error_set(error, ERROR_INVALID,
-                         "the sweep %s is of one deployment, %s: to compare it with another sweep, "
-                         "give the two as \"baseline\" and \"candidate\"",
+                         "the sweep %s has only one deployment, %s: to compare it with another "
+                         "sweep, give the two sweeps as \"baseline\" and \"candidate\"",
                          id, request->sweep.deployment);
     if (!run_list(store, NULL, id, 0, COMPARE_RUNS_MAX, &rows, &count, error))
         return false;
@@ -197,7 +197,7 @@ static CHECKED bool read_sides(const struct call *call, struct compare_request *
     if (sweep != NULL ? has_baseline || has_candidate : !has_baseline || !has_candidate)
         return error_set(
             error, ERROR_INVALID,
-            "run_compare needs \"sweep\" (an A/B sweep), or else both \"baseline\" and "
+            "run_compare needs either \"sweep\" (an A/B sweep), or both \"baseline\" and "
             "\"candidate\"");
     if (sweep != NULL)
         return read_sweep(call, sweep, request, error);
@@ -238,7 +238,7 @@ static size_t metric_index(const struct call *call)
     return index;
 }
 
-/* Audits each run, so that wrong figures can be omitted from the comparison. */
+/* Audits each run, so that the comparison can omit wrong figures. */
 static void mark_wrong(const struct call *call, struct compare_request *request)
 {
     for (size_t i = 0; i < request->count; i++) {

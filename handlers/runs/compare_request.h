@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out the request of run_compare: reads the runs of both sides, and compares them. */
+/* Carries out a call of run_compare: reads the runs of both sides, and compares them. */
 #pragma once
 
 #include "analysis/compare/compare.h"
@@ -9,9 +9,9 @@
 #define COMPARE_REQUEST_NAMES_MAX 32 /* in a list, including the NULL that ends it */
 
 struct compare_request {
-    struct evidence *runs; /* heap; the baseline's first */
+    struct evidence *runs; /* heap; first the baseline's */
     size_t counts[SIDES], count;
-    struct sweep_row sweep; /* the A/B sweep that was given; its id is "" if none was */
+    struct sweep_row sweep; /* the A/B sweep that was given; without one, its id is "" */
     size_t pairs_left_out;  /* repetitions that are not finished on both deployments */
     enum pairing pairing;
     const char *factors[COMPARE_REQUEST_NAMES_MAX], *accepted[COMPARE_REQUEST_NAMES_MAX];
@@ -25,7 +25,8 @@ struct compare_request {
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
-/* Adds a name for a side, by its first run: the deployment's name if the run was measured here and
- * the name is known, because both sides often have the same model; else chart_name's. */
+/* Adds a name for a side, taken from its first run. For a run that was measured here, this is the
+ * deployment's name if that is known, because both sides often have the same model; otherwise it is
+ * the name that chart_name gives. */
 void compare_request_name_side(const struct compare_request *request, enum side side,
                                struct text *out);

@@ -210,8 +210,8 @@ static CHECKED bool find_sweep(struct call *call, const char *id, struct report_
                  sweep->subject_count > 1 ? sweep->subjects[i].deployment : NULL, out);
     if (out->sides[0].count == 0)
         return error_set(error, ERROR_NOT_FOUND, "the sweep %s has no runs", id);
-    /* Without a comparison, the report is still useful: for example, until one repetition is
-     * finished on both deployments, there is nothing to compare. */
+    /* If the comparison fails, the report is still useful: for example, there is nothing to compare
+     * until one repetition is finished on both deployments. */
     if (sweep->subject_count > 1)
         error_ignore(compare(call, arguments, out, &ignored));
     return true;

@@ -11,8 +11,8 @@
 #include "handlers/answers/cell_answer.h"
 #include "handlers/resource.h"
 
-/* Returns true if a spreadsheet would run the text as a formula. The text may be foreign: a cell's
- * `reason` may quote a server. */
+/* Returns true if a spreadsheet would run the text as a formula. The text is untrusted: a cell's
+ * `reason` can quote a server. */
 static bool is_formula(const char *text)
 {
     return text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
@@ -122,8 +122,9 @@ const struct resource resource_cells = {
     .name = "cells",
     .uri = "opsbrain://runs/{id}/cells.csv",
     .title = "Cells of run",
-    .help = "Every cell of a run as CSV, one line each, with the figures of run_show; an "
-            "empty field: not known. Milliseconds, seconds and counts as the columns' names say.",
+    .help =
+        "Every cell of a run as CSV, one line each, with the figures that run_show has. A field "
+        "is empty if its value is not known; the columns' names give the units.",
     .mime_type = "text/csv",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,
@@ -134,7 +135,7 @@ const struct resource resource_cells = {
 const struct resource resource_sweep_cells = {
     .name = "sweep-cells",
     .uri = "opsbrain://sweeps/{id}/cells.csv",
-    .title = "Cells of sweep",
+    .title = "Cells of a sweep",
     .help = "Every cell of all runs of a sweep as CSV, one line each, with the id of its run.",
     .mime_type = "text/csv",
     .role = ROLE_VIEWER,

@@ -26,8 +26,8 @@ static CHECKED bool write(struct call *call, const char *value, const char *form
     const struct resource resource_export_##suffix = {                                             \
         .name = "export-" format,                                                                  \
         .uri = "opsbrain://runs/{id}/export/" format,                                              \
-        .title = "Export of run",                                                                  \
-        .help = "A whole run in the format " format "; run_export writes the same in pages.",      \
+        .title = "Export of a run",                                                                \
+        .help = "A whole run in the format " format "; run_export returns it page by page.",       \
         .mime_type = (type),                                                                       \
         .role = ROLE_VIEWER,                                                                       \
         .placement = PLACE_WORKER,                                                                 \

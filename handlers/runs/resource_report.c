@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain://runs/{id}/report: the report of one run. */
+/* opsbrain://runs/{id}/report: the report on one run. */
 
 #include "handlers/resource_answer.h"
 
@@ -13,8 +13,8 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 const struct resource resource_report = {
     .name = "report",
     .uri = "opsbrain://runs/{id}/report",
-    .title = "Report of run",
-    .help = "The report of one run: latency and throughput matrices, percentiles, peak, "
+    .title = "Report on run",
+    .help = "The report on one run: latency and throughput matrices, percentiles, peak, "
             "saturation, where failures begin, warnings, key takeaways. Its figures come from "
             "stored measurements: quote them, do not recompute them.",
     .mime_type = "text/markdown",

@@ -17,12 +17,12 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 
 #define HELP                                                                                       \
     "The report as one HTML file with charts, for people: verdict, audit, figures, provenance. "   \
-    "Save it; to read the report yourself, take the one in Markdown."
+    "Save it for them; to read the report yourself, use the one in Markdown."
 
 const struct resource resource_run_report_html = {
     .name = "run-report-html",
     .uri = "opsbrain://runs/{id}/report.html",
-    .title = "Report of run as a file",
+    .title = "Report on a run as a file",
     .help = HELP,
     .mime_type = "text/html",
     .role = ROLE_VIEWER,
@@ -35,7 +35,7 @@ const struct resource resource_run_report_html = {
 const struct resource resource_sweep_report_html = {
     .name = "sweep-report-html",
     .uri = "opsbrain://sweeps/{id}/report.html",
-    .title = "Report of sweep as a file",
+    .title = "Report on a sweep as a file",
     .help = HELP,
     .mime_type = "text/html",
     .role = ROLE_VIEWER,

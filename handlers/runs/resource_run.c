@@ -16,9 +16,9 @@ const struct resource resource_run = {
     .uri = "opsbrain://runs/{id}",
     .title = "Run",
     .help =
-        "One repetition of a sweep: fingerprint (what was measured), provenance (who, why, from "
-        "where) and its first 200 cells (further cells: the tool run_show with next_cursor). Of "
-        "an imported run: what its file contains.",
+        "One repetition of a sweep: its fingerprint (what was measured), its provenance (who, why, "
+        "from where) and its first 200 cells (for more, call run_show with next_cursor). For an "
+        "imported run: what its file contains.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -28,12 +28,13 @@ static const struct field finding_fields[] = {
     { "rule", VALUE_TEXT, .help = "The rule's name." },
     { "title", VALUE_TEXT, .help = "What the rule looks for." },
     { "weight", VALUE_TEXT,
-      .help = "wrong: a figure is not what its name says. caution: it says less than it seems." },
+      .help =
+          "wrong: a figure is not what its name says. caution: it says less than it seems to." },
     { "mistake", VALUE_INTEGER,
       .help = "The mistake's number in docs/audit.md; 0: it is not in that list." },
-    { "cell_count", VALUE_INTEGER, .help = "Number of cells concerned." },
+    { "cell_count", VALUE_INTEGER, .help = "Number of cells that the finding concerns." },
     { "rows", VALUE_INTEGERS,
-      .help = "Rows of these cells in the file (opsbrain's own runs: positions), at most 200." },
+      .help = "Rows of these cells in the file (in opsbrain's own runs: positions), at most 200." },
     { "where", VALUE_TEXT, .help = "The users and contexts that these cells span." },
     { "arithmetic", VALUE_TEXT, .help = "The figures that show the mistake." },
     { "consequence", VALUE_TEXT, .help = "What not to conclude." },
@@ -45,23 +46,24 @@ static const struct field fields[] = {
     { "name", VALUE_TEXT, .help = "The file's name, or the sweep's id." },
     { "imported", VALUE_BOOLEAN, .sparse = true, .help = "True: another tool measured the run." },
     { "cells", VALUE_INTEGER, .help = "Cells in the run." },
-    { "clean", VALUE_BOOLEAN, .help = "True: the rules applied found nothing." },
+    { "clean", VALUE_BOOLEAN, .help = "True: the rules that could be applied found nothing." },
     { "hardware", VALUE_TEXT, .optional = true,
       .help = "The hardware in the catalogue that the run was compared with; missing: not known." },
     { "model", VALUE_TEXT, .optional = true,
       .help = "The model in the catalogue that the run was compared with; missing: not known." },
-    { "findings", VALUE_LIST, .help = "In the order of the rules.", .fields = finding_fields },
+    { "findings", VALUE_LIST, .help = "Findings, in the order of the rules.",
+      .fields = finding_fields },
     { "applied", VALUE_TEXTS, .help = "Rules that could be applied to the run's figures." },
     { "not_applied", VALUE_LIST, .help = "Rules that lack something they need: {lacks, rules}." },
     { 0 },
 };
 
-/* The newest imports, which are read one at a time: together they may be larger than memory. */
+/* The newest imports. They are read one at a time, because together they can exceed the memory. */
 struct others {
     struct store *store;
     struct import_row *rows;
     size_t count, next;
-    struct error problem; /* why an import could not be read; kind NONE: no read failed */
+    struct error problem; /* why an import could not be read; kind NONE: all could */
 };
 
 static bool next_other(void *context, struct evidence *out)
@@ -82,7 +84,7 @@ static void describe(const struct evidence *evidence, const struct findings *fin
     text_addf(out, "%s (%s): %zu cell%s, ", evidence->id, evidence->name, evidence->cell_count,
               evidence->cell_count == 1 ? "" : "s");
     if (findings->count == 0)
-        text_addf(out, "nothing was found by the %zu rules that its figures allow.\n",
+        text_addf(out, "the %zu rules that its figures allow found nothing.\n",
                   findings_count_applied(findings));
     else
         text_addf(out, "%zu finding%s.\n", findings->count, findings->count == 1 ? "" : "s");

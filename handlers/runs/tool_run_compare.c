@@ -7,7 +7,7 @@
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .low = 1, .high = 39, .help = "An A/B sweep, instead of the two sides.",
-      .more = "Compares its candidate with its baseline, run by run as they took turns." },
+      .more = "Compares its candidate and baseline in the pairs of runs that took turns." },
     { "baseline", VALUE_TEXTS, .low = 1, .high = 16, .item_low = 1, .item_high = 39,
       .help = "Runs that repeat one another, or a sweep for all its runs.",
       .more = "Ids: run_..., imp_..., swp_..." },
@@ -15,13 +15,13 @@ static const struct param params[] = {
       .help = "The other side; ratios are candidate / baseline." },
     { "metric", VALUE_CHOICE, .choices = compare_metric_names, .initial = "\"output_throughput\"",
       .help = "What to compare.",
-      .more = "icl: gaps between stream chunks, what vLLM calls ITL; itl: between tokens." },
+      .more = "icl: gaps between stream chunks (vLLM's ITL); itl: gaps between tokens." },
     { "factors", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1, .item_high = 40,
       .help = "Facts the sides are meant to differ in, such as hardware.",
       .more = "Any other difference rules the comparison out. Without factors, an A/B sweep "
               "compares the deployments as they are." },
     { "accept_unknown", VALUE_TEXTS, .high = COMPARE_REQUEST_NAMES_MAX - 1, .item_low = 1,
-      .item_high = 40, .help = "Facts that may be unknown.",
+      .item_high = 40, .help = "Facts allowed to be unknown.",
       .more = "Also success_rate (of cells)." },
     { "keep_wrong", VALUE_BOOLEAN, .initial = "false",
       .help = "Also compare what run_audit finds wrong." },
@@ -33,11 +33,11 @@ static void describe_pairs(const struct compare_request *request, struct answer 
 {
     static const char *const names[] = { "none", "some", "all" };
     static const char *const sentences[] = {
-        "\nThe two sides were not measured alternately: what drifted between them counts as a "
+        "\nThe two sides were not measured alternately: drift between them counts as a "
         "difference.\n",
-        "\nRuns of the two sides were measured alternately, but not all of them: they are "
-        "compared unpaired. Name the same repetitions of an A/B sweep on both sides, or give it as "
-        "\"sweep\".\n",
+        "\nNot all runs of the two sides were measured alternately, so they are compared unpaired. "
+        "To compare pairs, name the same repetitions of an A/B sweep on both sides, or give the "
+        "sweep as \"sweep\".\n",
         "",
     };
 
@@ -48,13 +48,12 @@ static void describe_pairs(const struct compare_request *request, struct answer 
     json_object_set_new(answer->structured, "pairs_left_out",
                         json_integer((json_int_t)request->pairs_left_out));
     if (request->pairs_left_out > 0)
-        text_addf(
-            &answer->text,
-            "\nSkipped repetitions, which are not finished on both deployments: %zu of %lld.\n",
-            request->pairs_left_out, (long long)request->sweep.repetitions);
+        text_addf(&answer->text,
+                  "\nSkipped repetitions (not finished on both deployments): %zu of %lld.\n",
+                  request->pairs_left_out, (long long)request->sweep.repetitions);
 }
 
-/* With several ids on a side, the answer names no page: its URL would be too long to read. */
+/* If a side has several ids, the answer names no page: a URL with all of them would be too long. */
 static void name_page(const struct call *call, const struct compare_request *request,
                       struct answer *answer)
 {
@@ -91,12 +90,12 @@ const struct tool tool_run_compare = {
             "with ratio and 95 % interval.",
     .more =
         "For an A/B sweep give `sweep`: its runs are compared in the pairs they were measured "
-        "in. Otherwise each side is runs that repeat one another, own or imported. The run, "
-        "not the request, is the unit; one run per side is never evidence. Refused "
-        "(not_comparable, with the differences) unless the sides differ only in the `factors` "
-        "you name; what is unknown counts as different unless accepted by name. The answer covers "
+        "in. Otherwise each side has runs that repeat one another, own or imported. The run, "
+        "not the request, is the unit; one run per side is never evidence. Sides that differ in "
+        "more than the `factors` you name are not_comparable; the answer then lists the "
+        "differences. Unknown facts count as different unless accepted by name. The answer covers "
         "all cells together, and each one. Cells that failed, that run_audit finds wrong or that "
-        "one side lacks are skipped and named.",
+        "one side lacks are skipped and listed.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = compare_answer_fields,

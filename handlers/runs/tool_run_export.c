@@ -29,12 +29,12 @@ static const struct field fields[] = {
     { "file_name", VALUE_TEXT, .help = "What to call the file." },
     { "content", VALUE_TEXT, .help = "The file with this page's cells." },
     { "cells", VALUE_INTEGER, .help = "Cells on this page." },
-    { "cells_total", VALUE_INTEGER, .help = "Cells of the run." },
+    { "cells_total", VALUE_INTEGER, .help = "Cells in the run." },
     { "left_out", VALUE_LIST,
-      .help = "Positions of cells that were not measured, and so are not in the file." },
+      .help = "Positions of cells that are not in the file, because they were not measured." },
     { "marked", VALUE_LIST, .help = "Doubtful cells: position and warnings (`marks`)." },
     { "not_held", VALUE_LIST, .help = "What the format has no place for." },
-    { "resource", VALUE_TEXT, .help = "The resource that is the whole file." },
+    { "resource", VALUE_TEXT, .help = "The resource with the whole file." },
     FIELD_NEXT_CURSOR,
     { 0 },
 };
@@ -87,18 +87,18 @@ static void write_text(const struct exporter *exporter, const json_t *answer, st
               json_integer_value(json_object_get(answer, "cells")),
               json_integer_value(json_object_get(answer, "cells_total")));
     if (json_array_size(json_object_get(answer, "left_out")) > 0)
-        text_addf(out, "; not measured, and so not in the file: %zu",
+        text_addf(out, "; not in the file, because they were not measured: %zu",
                   json_array_size(json_object_get(answer, "left_out")));
     if (json_array_size(json_object_get(answer, "marked")) > 0)
-        text_addf(out, "; with warnings, which the file contains (run_audit has the reasons): %zu",
+        text_addf(out, "; in the file with warnings (run_audit gives the reasons): %zu",
                   json_array_size(json_object_get(answer, "marked")));
-    text_addf(out, ". The whole file is the resource %s.\n",
+    text_addf(out, ". The whole file is in the resource %s.\n",
               json_string_value(json_object_get(answer, "resource")));
     write_losses(json_object_get(answer, "not_held"), out);
 }
 
-/* The file is a content block of its own, so that a client can save it, or pass it to run_import,
- * unchanged. */
+/* The file is a separate content block, so that a client can save it unchanged, or pass it to
+ * run_import. */
 static json_t *content_blocks(const struct text *words, const struct text *file)
 {
     return json_pack("[{s:s, s:s}, {s:s, s:s}]", "type", "text", "text", text_string(words), "type",
@@ -159,9 +159,9 @@ const struct tool tool_run_export = {
     .name = "run_export",
     .title = "Export a run for another tool",
     .help = "Writes a run in the format of another tool: vLLM, aiperf, CSV or a serving report.",
-    .more = "Each figure is under that tool's name for it. Unknown values are omitted, and so "
-            "are percentiles that a timeout cut off; what run_audit finds is included. Long runs "
-            "come page by page.",
+    .more = "Figures have that tool's names. Unknown values are omitted, and so are percentiles "
+            "that a timeout cut off; what run_audit finds is included. Long runs come page by "
+            "page.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -38,12 +38,12 @@ static const struct param params[] = {
     { "text", VALUE_TEXT, .is_free = true, .low = 1, .high = TEXT_BYTES_MAX,
       .help = "The file's content; large files: POST to /v1/imports?name=..." },
     { "run", VALUE_TEXT, .low = 1, .high = 39,
-      .help = "Instead: an imported run, to state facts about it.",
-      .more = "The answer is a new run that points at that run." },
+      .help = "Or an imported run, to state facts about it.",
+      .more = "The answer is a new run that points to that run." },
     { "name", VALUE_TEXT, .low = 1, .high = 150, .help = "The file's name." },
-    { "format", VALUE_CHOICE, .choices = formats, .help = "Default: detected by content." },
+    { "format", VALUE_CHOICE, .choices = formats, .help = "Default: detected from content." },
     { "columns", VALUE_TEXTS, .high = COLUMNS_MAX, .item_high = 250,
-      .help = "What columns mean, as [\"tput=output_tok_per_s\"]." },
+      .help = "What columns mean, like [\"tput=output_tok_per_s\"]." },
     { "notes", VALUE_TEXT, .low = 1, .high = 2000, .help = "How the run was made, what to doubt." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .rare = true,
       .help = "Name of what was measured." },
@@ -73,7 +73,7 @@ static const struct param params[] = {
     { "max_instances", VALUE_NUMBER, .low = 1, .high = 100000, .rare = true,
       .help = "Maximum instances of the deployment." },
     { "container_concurrency", VALUE_NUMBER, .low = 1, .high = 1e6, .rare = true,
-      .help = "Maximum requests at once to one instance." },
+      .help = "Maximum concurrent requests per instance." },
     PARAM_IDEMPOTENCY_KEY,
     { 0 },
 };
@@ -82,7 +82,7 @@ static const struct field fields[] = {
     { "run", VALUE_OBJECT, .help = "The imported run.", .fields = run_answer_fields,
       .described_in = "run_show" },
     { "already_known", VALUE_BOOLEAN,
-      .help = "True: imported before, and nothing different is stated." },
+      .help = "True: the file was imported before, and the call states nothing different." },
     { "import", VALUE_OBJECT, .help = "What is known about the imported run.",
       .fields = import_answer_fields, .described_in = "run_show" },
     FIELD_NEXT_STEP,
@@ -110,19 +110,20 @@ static CHECKED bool check_source(const struct call *call, struct error *error)
                          "the file came as the request's body: omit \"text\"");
     if (!has_file && run == NULL)
         return error_set(error, ERROR_INVALID,
-                         "run_import needs \"text\", the file's content, or \"run\", an imported "
-                         "run's id");
+                         "run_import needs \"text\" (the file's content) or \"run\" (an imported "
+                         "run's id)");
     if (has_file && run != NULL)
         return error_set(error, ERROR_INVALID,
-                         "give \"text\" or \"run\", not both: a file's content is imported, or an "
-                         "imported run's facts are stated");
+                         "give \"text\", to import a file's content, or \"run\", to state facts "
+                         "about an imported run, but not both");
     if (run != NULL && json_object_get(call->arguments, "columns") != NULL)
         return error_set(error, ERROR_INVALID,
-                         "\"columns\" are for reading a file: give its content as \"text\" with "
-                         "them, instead of \"run\"");
+                         "\"columns\" are for reading a file: give the file's content as \"text\" "
+                         "instead of \"run\"");
     if (run != NULL && !evidence_is_import(run))
-        return error_set(error, ERROR_INVALID,
-                         "\"run\" is \"%s\": only imported runs (imp_...) take stated facts", run);
+        return error_set(
+            error, ERROR_INVALID,
+            "\"run\" is \"%s\": facts can be stated only about imported runs (imp_...)", run);
     return true;
 }
 
@@ -179,7 +180,8 @@ static void write_answer(const struct import_row *row, bool existed,
         text_add(&answer->text, "This file was imported before: no run was added.\n");
     else if (row->corrects[0] != '\0')
         text_addf(&answer->text,
-                  "A new import of the same file: what was stated for %s was different.\n",
+                  "This is a new import of the same file: its facts, columns or notes differ from "
+                  "those stated for %s.\n",
                   row->corrects);
     import_answer_describe(evidence, &answer->text);
     text_addf(&answer->text, "Imported by %s, %s.\n", row->principal,
@@ -206,7 +208,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 
 const struct tool tool_run_import = {
     .name = "run_import",
-    .title = "Import results of another tool",
+    .title = "Import results from another tool",
     .help = "Imports another load generator's result file as a run to audit, report and compare.",
     .more = "It reads vLLM bench serve, SGLang, GuideLLM, aiperf, inference-perf, InferenceX, "
             "llama-bench, CSV and JSON rows. What the file does not say stays unknown: state "

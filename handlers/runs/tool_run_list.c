@@ -85,9 +85,9 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct any_run *)rows)[index].created_ms;
 }
 
-/* Returns how many runs belong on this page. The repetitions of a sweep have the same time. A page
- * of nothing but these repetitions contains all of them, even beyond the limit, because the next
- * page begins with runs of an earlier time. */
+/* Returns how many runs belong on this page. All repetitions of a sweep have the same creation
+ * time. If a page has no other runs, it contains all of these repetitions, even beyond the limit,
+ * because the next page begins with earlier runs. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = answer_page_length(count, limit, created_ms, runs);
@@ -108,7 +108,7 @@ static void write_answer(const struct run_index *all, size_t limit, struct answe
                                         : import_answer_run_json(all->rows[i].import));
     answer->structured = json_pack("{s:o}", "runs", list);
     if (shown == 0) {
-        text_add(&answer->text, "There is no run.\n");
+        text_add(&answer->text, "There are no runs.\n");
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(all->rows, shown, &answer->text);
@@ -137,7 +137,7 @@ const struct tool tool_run_list = {
     .name = "run_list",
     .title = "List what was measured",
     .help = "Lists measured and imported runs, newest first; the same fingerprint means the same "
-            "was measured.",
+            "conditions.",
     .more = "A run is one repetition of a sweep's grid. run_show shows one in full, run_report "
             "the results of a whole sweep.",
     .sets = SET_MEASURE,

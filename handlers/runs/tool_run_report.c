@@ -23,7 +23,7 @@ static const struct param params[] = {
     { "run", VALUE_TEXT, .low = 1, .high = 39, .help = "One run alone: run_... or imp_...",
       .more = "Report only this repetition; for an imported run, what its file contains." },
     { "deployment", VALUE_TEXT, .low = 1, .high = 63, .help = "Its newest sweep.",
-      .more = "With `sweep`: a deployment of that sweep. Of an A/B sweep, only this deployment's "
+      .more = "With `sweep`: a deployment of that sweep. For an A/B sweep, only this deployment's "
               "report is shown." },
     { "format", VALUE_CHOICE, .choices = formats, .help = "html: a file for people.",
       .more = "Default: markdown. With html, the answer only names the file, a self-contained page "
@@ -33,17 +33,17 @@ static const struct param params[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .optional = true,
-      .help = "The sweep; missing: imported, or format html.", .fields = sweep_answer_fields,
-      .described_in = "sweep_show" },
+      .help = "The sweep; missing for imported runs and with format html.",
+      .fields = sweep_answer_fields, .described_in = "sweep_show" },
     { "runs", VALUE_LIST, .optional = true, .help = "The runs in the report.",
       .fields = run_answer_fields, .described_in = "run_show" },
     { "report", VALUE_OBJECT, .optional = true,
       .help = "Figures: matrices of latency and throughput, peak, saturation, "
               "failures, warnings." },
     { "candidate_report", VALUE_OBJECT, .optional = true,
-      .help = "Of a whole A/B sweep, the candidate's figures; `report` has the baseline's." },
+      .help = "For a whole A/B sweep, the candidate's figures; `report` has the baseline's." },
     { "resource", VALUE_TEXT, .optional = true,
-      .help = "With format html, instead of the figures: the resource that is the file." },
+      .help = "With format html, instead of the figures: the resource with the file." },
     { "bytes", VALUE_INTEGER, .optional = true, .help = "Size of that file." },
     { 0 },
 };
@@ -69,7 +69,7 @@ static CHECKED bool newest_measured_sweep(const struct call *call, char out[ID_S
                         deployment == NULL ? "" : " of ", deployment == NULL ? "" : deployment);
 }
 
-/* Chooses the sweep, and the run of it to report; only_run "": all runs. */
+/* Finds out which sweep to report on, and which of its runs; only_run "": all runs. */
 static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char only_run[ID_SIZE],
                            struct error *error)
 {
@@ -135,8 +135,8 @@ static json_t *sweep_without_job(const struct sweep_row *sweep)
     return json;
 }
 
-/* For an A/B sweep each deployment has its own report: their cells are not repetitions of one
- * another. */
+/* In an A/B sweep, each deployment has its own report, because the cells of one deployment do not
+ * repeat those of the other. */
 static void write_sweep(const struct sweep_material *material, const char *deployment,
                         struct answer *answer)
 {
@@ -196,8 +196,8 @@ static CHECKED bool answer_file(struct call *call, const char *id, struct answer
     answer->structured =
         json_pack("{s:s, s:I}", "resource", answer->file, "bytes", (json_int_t)html.length);
     text_addf(&answer->text,
-              "The report of %s as one HTML file of %zu bytes, for people: resource %s. It is "
-              "large: give them the link, or save it, instead of reading it.\n",
+              "The report on %s is one HTML file of %zu bytes, for people: resource %s. It is "
+              "large: give people the link, or save the file, instead of reading it.\n",
               document.document.id, html.length, answer->file);
     answer_shows(answer, "/%s/%s", kind, document.document.id);
     return true;

@@ -32,12 +32,12 @@ static const struct field detail_fields[] = {
     { "position", VALUE_INTEGER, .help = "Position of the cell." },
     { "state", VALUE_TEXT, .optional = true, .help = "pending, measured, failed, ..." },
     { "measurement", VALUE_OBJECT, .optional = true,
-      .help = "Groups window, requests, failures, load, tokens, rates, client, latency; "
-              "milliseconds, seconds and counts as the names say; missing: not measured." },
+      .help = "Groups: window, requests, failures, load, tokens, rates, client, latency; the names "
+              "of figures give the units; missing: not measured." },
     { "witness", VALUE_OBJECT, .optional = true,
       .help =
           "What the server's own metrics showed: state full, partial or absent, and why; counts "
-          "compared with what was sent; means, gauges and rates of the window; missing: not "
+          "compared with what was sent; means, gauges and rates in the window; missing: not "
           "measured." },
     { "series", VALUE_OBJECT, .optional = true,
       .help = "The scrapes as columns: at_ms (UTC), and one list per figure; null where a "
@@ -60,7 +60,7 @@ static const struct field fields[] = {
     { "detail", VALUE_OBJECT, .foreign = true, .optional = true, .help = "The requested cell.",
       .fields = detail_fields },
     { "import", VALUE_OBJECT, .optional = true,
-      .help = "Of an imported run, instead of cells: what its file contains.",
+      .help = "For an imported run, instead of cells: what its file contains.",
       .fields = import_answer_fields },
     FIELD_NEXT_CURSOR,
     { 0 },
@@ -80,8 +80,9 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
 }
 
-/* Shows the fingerprint. Unless all details are requested, it is shortened: without the engine's
- * details, the form of the requests, and the settings of the workload that are defaults. */
+/* Returns what the fingerprint was computed from. Unless all details are requested, this is
+ * shortened: without the engine's details, the form of the requests, and the settings of the
+ * workload that are defaults. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);
@@ -120,7 +121,7 @@ static json_t *thin_column(const json_t *column, size_t limit)
     return out;
 }
 
-/* Adds the scrapes, which are only stored if the server had metrics. */
+/* Adds the scrapes, which are only stored if the server provided metrics. */
 static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json_t *detail,
                                struct answer *answer, struct error *error)
 {
@@ -138,7 +139,7 @@ static CHECKED bool add_series(const struct call *call, int64_t attempt_id, json
         json_object_set_new(series, name, thin_column(column, limit));
     json_object_set(detail, "series", series);
     written = json_write(series);
-    answer_quote(&answer->text, "\nThe server's metrics meanwhile, as columns", written,
+    answer_quote(&answer->text, "\nThe server's metrics during this cell, as columns", written,
                  strlen(written), 12000);
     return true;
 }
@@ -158,7 +159,7 @@ static CHECKED bool add_detail(const struct call *call, const struct view *view,
         detail = detail_json(&view->cells[i]);
         json_object_set_new(answer->structured, "detail", detail);
         written = json_dumps(detail, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        answer_quote(&answer->text, "\nAll that was measured in this cell", written,
+        answer_quote(&answer->text, "\nEverything that was measured in this cell", written,
                      strlen(written), 12000);
         return add_series(call, view->cells[i].attempt_id, detail, answer, error);
     }
@@ -181,7 +182,7 @@ static void write_head(const struct run_row *run, const json_t *measured, struct
               run->fingerprint[0] != '\0' ? run->fingerprint : "none before the first cell");
     text_add(out, "Measured: ");
     answer_describe_members(measured, out);
-    text_add(out, "By whom: ");
+    text_add(out, "Provenance: ");
     answer_describe_members(provenance, out);
     run_answer_describe_lineage(run, out);
     text_add_char(out, '\n');
@@ -240,8 +241,8 @@ const struct tool tool_run_show = {
     .title = "Show one run",
     .help = "One run: what was measured, by whom, saturation points and cells; with `cell` "
             "every figure of one cell.",
-    .more = "Its fingerprint says what was measured, its provenance who, why and from where. The "
-            "readable summary of a whole sweep is run_report.",
+    .more = "Its fingerprint says what was measured, its provenance who, why and from where. "
+            "run_report has a readable summary of a whole sweep.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "handlers/answers/sweep_answer.h"
 
-#define RUNS_MAX 64 /* of a sweep: more than sweep_plan allows */
+#define RUNS_MAX 64 /* for one sweep; sweep_plan allows fewer */
 
 /* What is corrected: a sweep, or one of its runs. */
 struct earlier {
@@ -41,7 +41,7 @@ static void keep_run(struct earlier *earlier, const char *id)
     earlier->run_count = 1;
 }
 
-/* Copies `id` if it is a sweep's, else the id of the sweep to which the run belongs. */
+/* Copies `id` if it is a sweep's id, otherwise the id of the sweep to which the run belongs. */
 static CHECKED bool sweep_of(struct store *store, const char *id, char out[ID_SIZE],
                              struct error *error)
 {
@@ -71,7 +71,7 @@ static CHECKED bool earlier_read(struct store *store, const char *id, struct ear
     return true;
 }
 
-/* ---- Whether the request may correct these runs ---- */
+/* ---- Whether the request is allowed to correct these runs ---- */
 
 /* *out: 0 for the request's deployment, 1 for its candidate. Returns false if the deployment is
  * neither. */
@@ -85,7 +85,7 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
                                       const struct sweep_request *request, struct error *error)
 {
     bool is_pair = strcmp(id, earlier->sweep.id) == 0 && earlier->sweep.subject_count > 1;
-    size_t subject, found = 0; /* found: a bit for each subject */
+    size_t subject, found = 0; /* found: one bit per subject */
     bool same = true;
 
     for (size_t i = 0; same && i < earlier->run_count; i++) {
@@ -97,7 +97,7 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
     return error_set(
         error, ERROR_INVALID,
         "\"corrects\": %s was measured on %s%s%s, not on the deployments of this call: a "
-        "correction has the same deployments",
+        "correction must have the same deployments",
         id, is_pair ? earlier->sweep.deployment : earlier->runs[0].deployment,
         is_pair ? " and " : "", is_pair ? sweep_answer_candidate(&earlier->sweep) : "");
 }
@@ -116,8 +116,8 @@ static CHECKED bool check_cells(const char *id, const struct earlier *earlier,
     if (plan_same_cells(&plan, &request->plan))
         return true;
     return error_set(error, ERROR_INVALID,
-                     "\"corrects\": %s has other cells than this call: give the same loads, "
-                     "input_tokens and output_tokens, and repetitions %lld",
+                     "\"corrects\": the cells of %s differ from those of this call: give the same "
+                     "loads, input_tokens and output_tokens, and set repetitions to %lld",
                      id, (long long)plan.repetitions);
 }
 
@@ -125,13 +125,15 @@ static CHECKED bool check_correctable(const struct earlier *earlier, struct erro
 {
     if (sweep_answer_is_active(&earlier->sweep))
         return error_set(error, ERROR_CONFLICT,
-                         "\"corrects\": %s has not ended: wait for it, or sweep_cancel it",
+                         "\"corrects\": %s has not ended: wait until it ends, or cancel it with "
+                         "sweep_cancel",
                          earlier->sweep.id);
     for (size_t i = 0; i < earlier->run_count; i++)
         if (earlier->runs[i].corrected_by[0] != '\0')
-            return error_set(error, ERROR_CONFLICT,
-                             "\"corrects\": %s was already corrected by %s: correct that one",
-                             earlier->runs[i].id, earlier->runs[i].corrected_by);
+            return error_set(
+                error, ERROR_CONFLICT,
+                "\"corrects\": %s was already corrected by %s: correct that run instead",
+                earlier->runs[i].id, earlier->runs[i].corrected_by);
     return true;
 }
 

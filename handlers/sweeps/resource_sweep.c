@@ -16,8 +16,8 @@ const struct resource resource_sweep = {
     .uri = "opsbrain://sweeps/{id}",
     .title = "Sweep",
     .help = "A benchmark over a grid: its plan, its state, its job and its first 200 cells with "
-            "their figures (further cells: the tool sweep_show with next_cursor). Subscribe to "
-            "follow it while it runs.",
+            "their figures (for more, call sweep_show with next_cursor). Subscribe to follow it "
+            "while it runs.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Remembers the plans that each principal reviewed, so that sweep_start needs only a plan's digest.
- * They are only in memory: after a restart, or many plans later, the arguments must be given again.
- * Thread safe. */
+ * They are kept only in memory: after a restart, or many plans later, callers must give the
+ * arguments again. Thread safe. */
 #pragma once
 
 #include <jansson.h>
@@ -15,6 +15,6 @@ void reviewed_plans_destroy(struct reviewed_plans *planned); /* does nothing for
 /* Stores the arguments of a plan, unless they are longer than 16 KiB. */
 void reviewed_plans_keep(struct reviewed_plans *planned, const char *principal, const char *digest,
                          const json_t *arguments);
-/* The plan's arguments; new reference. NULL: they are not stored. */
+/* Returns the plan's arguments; new reference. NULL: they are not stored. */
 json_t *reviewed_plans_find(struct reviewed_plans *planned, const char *principal,
                             const char *digest);

@@ -11,7 +11,7 @@
 #include "handlers/answers/deployment_argument.h"
 #include "store/ledger/datasets.h"
 
-/* A list of one length: the mean, rounded, at least 1. New reference. */
+/* Returns a list with one length: the mean of `range`, rounded, but at least 1. New reference. */
 static json_t *mean_as_list(const json_t *range)
 {
     return json_pack("[I]", (json_int_t)lround(fmax(1, json_get_number(range, "mean", 1))));
@@ -80,8 +80,8 @@ static CHECKED bool check_http2(const struct sweep_request *request,
                      request->plan.http2_streams, deployment->name, deployment->url);
 }
 
-/* Refuses lengths that the dataset's own lengths would replace: those of inputs and, with
- * `replaces_output`, those of outputs. */
+/* Refuses lengths that the dataset's own lengths would replace: input lengths and, with
+ * `replaces_output`, output lengths. */
 static CHECKED bool check_lengths(const json_t *arguments, bool replaces_output,
                                   struct error *error)
 {
@@ -100,13 +100,13 @@ static CHECKED bool check_lengths(const json_t *arguments, bool replaces_output,
     if (replaces_output && json_object_get(stated, "output_tokens") != NULL)
         return error_set(
             error, ERROR_INVALID,
-            "if \"output_distribution\" is dataset, outputs are as long as the dataset's: omit "
-            "\"output_tokens\" or \"output_distribution\"");
+            "if \"output_distribution\" is dataset, outputs are as long as the dataset's answers: "
+            "omit \"output_tokens\" or \"output_distribution\"");
     return true;
 }
 
-/* If the call names a dataset, sets the plan's input length to the mean of the dataset's and, if
- * `output_distribution` is "dataset", also the output length. */
+/* If the call names a dataset, sets the plan's input length to the dataset's mean input length and,
+ * if `output_distribution` is "dataset", the output length to its mean output length. */
 static CHECKED bool add_dataset(const struct call *call, json_t *arguments, struct error *error)
 {
     struct dataset_entry entry;
@@ -128,8 +128,8 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     dataset_entry_finish(&entry);
     if (replaces_output && json_get_integer(output, "count", 0) == 0)
         return error_set(error, ERROR_INVALID,
-                         "\"output_distribution\" is dataset, but the dataset has no lengths of "
-                         "answers: give output_tokens instead");
+                         "\"output_distribution\" is dataset, but the dataset has no answer "
+                         "lengths: give output_tokens instead");
     json_object_set_new(arguments, "input_distribution", json_string("dataset"));
     json_object_set_new(arguments, "input_tokens",
                         mean_as_list(json_object_get(lengths, "input_tokens")));
@@ -138,7 +138,7 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     return true;
 }
 
-/* The model's context in tokens, as last reported; 0: it is not known. */
+/* Returns the model's context in tokens, as last reported; 0: not known. */
 static int64_t context_of(const struct call *call, const struct deployment *deployment)
 {
     struct model_facts facts;
@@ -176,7 +176,7 @@ static CHECKED bool refuse_large(const struct plan_estimate *estimate, struct er
 
     return error_set(error, ERROR_INVALID,
                      "this sweep would take up to %s and %s tokens (cells: %" PRId64
-                     "): over %d minutes or %d million tokens it needs a go-ahead. Call "
+                     "): a sweep over %d minutes or %d million tokens needs a go-ahead. Call "
                      "sweep_plan with the same arguments, show its estimate to whoever decides, "
                      "and give its plan_digest here",
                      answer_duration(estimate->duration_s, duration),
@@ -203,8 +203,8 @@ bool sweep_request_check(const struct call *call, const struct sweep_request *re
     sweep_request_name(request, &named);
     return error_set(
         error, ERROR_CONFLICT,
-        "\"plan_digest\" is of a different plan: the arguments differ from those given "
-        "to sweep_plan, or a deployment has changed since (now: %s). Call sweep_plan "
+        "\"plan_digest\" belongs to a different plan: the arguments differ from those given "
+        "to sweep_plan, or a deployment has changed since then (now: %s). Call sweep_plan "
         "again with the arguments of this call",
         text_string(&named));
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of sweep_plan and sweep_start: reads the grid, estimates what it would take, and
- * checks the go-ahead that a large sweep needs. */
+/* What sweep_plan and sweep_start have in common: reads the deployments and the plan, estimates
+ * what the sweep would take, and checks that a large sweep has a go-ahead (a plan_digest). */
 #pragma once
 
 #include "bench/plan/plan.h"
 #include "handlers/answer.h"
 
-/* A sweep that may take more than this needs the digest of a plan that was reviewed. */
+/* A sweep that could take more than this starts only if the call gives the digest of a reviewed
+ * plan. */
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
-/* Makes a param of each row of bench/plan/plan_parameters.h, for a tool that includes that file
- * among its params. */
+/* Turns each row of bench/plan/plan_parameters.h into a param. A tool includes that file among its
+ * params. */
 #define PLAN_PARAMETER(name, kind, place, ...) { name, VALUE_##kind, __VA_ARGS__ },
 #define VALUE_PERCENTILE VALUE_CHOICE
 
@@ -19,39 +20,39 @@
     {                                                                                              \
         "candidate", VALUE_TEXT,                                                                   \
             .low = 1, .high = 63,                                                                  \
-            .help = "A second deployment: an A/B sweep that alternates, for run_compare.",         \
+            .help = "A second deployment to alternate with (A/B sweep), for run_compare.",         \
             .more = "The two take turns cell by cell with the same plan, so that drift affects "   \
                     "both alike; run_compare with this sweep then says whether the candidate is "  \
-                    "faster. Give repetitions 5 or more."                                          \
+                    "faster. Set repetitions to 5 or more."                                        \
     }
 
 #define PARAM_PLAN_DIGEST(unlisted)                                                                \
     {                                                                                              \
         "plan_digest", VALUE_TEXT, .rare = unlisted, .low = 64, .high = 64,                        \
                                    .help = "From sweep_plan: starts that plan.",                   \
-                                   .more = "Needed over 60 minutes or 10 million tokens. "         \
-                                           "Whatever else is given must belong to the same plan."  \
+                                   .more = "Required above 60 minutes or 10 million tokens. "      \
+                                           "Any other arguments must match the same plan."         \
     }
 
 /* Arguments that are not part of the plan. sweep_plan accepts them too, so that an agent can plan
  * and start with the same arguments. */
-#define PARAMS_ORDER                                                                                \
-    {                                                                                               \
-        "purpose",   VALUE_TEXT,   .low = 1,                                                        \
-        .high = 300, .rare = true, .help = "Why it is measured, in a sentence: kept with its runs." \
-    },                                                                                              \
-    {                                                                                               \
-        "corrects", VALUE_TEXT,                                                                     \
-            .low = 1, .high = 39, .rare = true,                                                     \
-            .help =                                                                                 \
-                "An earlier run (run_...) or sweep (swp_...) of the same deployments and cells "    \
-                "that turned out wrong or failed in part: this sweep replaces it. The earlier "     \
-                "one stays as it is, marked as corrected. For a run give repetitions 1."            \
+#define PARAMS_ORDER                                                                               \
+    {                                                                                              \
+        "purpose",   VALUE_TEXT,   .low = 1,                                                       \
+        .high = 300, .rare = true, .help = "Why you measure, in one sentence; kept with the runs." \
+    },                                                                                             \
+    {                                                                                              \
+        "corrects", VALUE_TEXT,                                                                    \
+            .low = 1, .high = 39, .rare = true,                                                    \
+            .help =                                                                                \
+                "An earlier run (run_...) or sweep (swp_...) with the same deployments and cells " \
+                "that turned out wrong or partly failed: this sweep replaces it. The earlier "     \
+                "one is kept, marked as corrected. For a run, set repetitions to 1."               \
     }
 
 struct sweep_request {
     struct deployment deployment, candidate;
-    size_t subjects;  /* number of deployments: 2 with the candidate */
+    size_t subjects;  /* number of deployments: 2 with a candidate, else 1 */
     bool same_server; /* both have the same host and port */
     struct plan plan;
     struct plan_estimate estimate;
@@ -70,6 +71,6 @@ CHECKED bool sweep_request_check(const struct call *call, const struct sweep_req
                                  struct error *error);
 /* The second deployment; NULL: there is none. */
 const struct deployment *sweep_request_candidate(const struct sweep_request *request);
-/* Adds the deployments: "demo (revision 1)" or, with a candidate, "demo (revision 1), alternating
- * with new (revision 2)". */
+/* Adds the deployments' names and revisions: "demo (revision 1)" or, with a candidate, "demo
+ * (revision 1), alternating with new (revision 2)". */
 void sweep_request_name(const struct sweep_request *request, struct text *out);

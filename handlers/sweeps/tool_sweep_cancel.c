@@ -57,9 +57,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_cancel = {
     .name = "sweep_cancel",
     .title = "Cancel a benchmark",
-    .help =
-        "Stops a waiting or running sweep. Finished cells are kept; sweep_resume continues later.",
-    .more = "The cell being measured is discarded. Operators cancel their own sweeps, admins any.",
+    .help = "Stops a waiting or running sweep. Finished cells are kept; sweep_resume continues it.",
+    .more = "The current cell is discarded. Operators can cancel their own sweeps, admins any.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_list: lists the benchmarks, the newest first. */
+/* sweep_list: lists the benchmarks, newest first. */
 
 #include <inttypes.h>
 
@@ -72,7 +72,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, sweep_answer_json(&sweeps[i]));
     answer->structured = json_pack("{s:o}", "sweeps", list);
     if (shown == 0) {
-        text_add(&answer->text, "No sweep was found.\n");
+        text_add(&answer->text, "No sweeps were found.\n");
         answer_next(answer, "sweep_plan, then sweep_start");
     } else
         write_table(sweeps, shown, &answer->text);

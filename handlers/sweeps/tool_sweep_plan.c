@@ -11,8 +11,8 @@
 #include "handlers/sweeps/reviewed_plans.h"
 #include "handlers/sweeps/sweep_request.h"
 
-#define PAIRS_MIN 5         /* with fewer pairs a comparison only finds large differences */
-#define SEARCH_LOADS_MIN 10 /* with fewer loads an adaptive search saves little */
+#define PAIRS_MIN 5         /* with fewer pairs, a comparison finds only large differences */
+#define SEARCH_LOADS_MIN 10 /* with fewer loads, an adaptive search saves little */
 
 static const struct param params[] = {
     PARAM_DEPLOYMENT,        PARAM_CANDIDATE,
@@ -24,36 +24,38 @@ static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Deployment that would be measured." },
     { "revision", VALUE_INTEGER, .help = "Its revision." },
     { "candidate", VALUE_TEXT, .optional = true,
-      .help = "Deployment that would take turns with it; missing: none." },
+      .help = "Deployment that it would alternate with; missing: none." },
     { "cells", VALUE_INTEGER,
-      .help = "Cells to measure: the grid's points x repetitions x deployments. Of an adaptive "
-              "search, the most; it usually measures half of them or less." },
+      .help = "Cells to measure: the grid's points x repetitions x deployments. For an adaptive "
+              "search, the maximum; it usually measures at most half of them." },
     { "grid_cells", VALUE_INTEGER, .sparse = true,
-      .help = "Cells of the whole grid, if these are more than `cells`." },
-    { "requests", VALUE_INTEGER, .help = "Requests at most, under the assumption." },
-    { "input_tokens", VALUE_INTEGER, .help = "Prompt tokens at most." },
-    { "output_tokens", VALUE_INTEGER, .help = "Generated tokens at most." },
+      .help = "Cells in the whole grid, if more than `cells`." },
+    { "requests", VALUE_INTEGER, .help = "Maximum number of requests, given the assumption." },
+    { "input_tokens", VALUE_INTEGER, .help = "Maximum number of prompt tokens." },
+    { "output_tokens", VALUE_INTEGER, .help = "Maximum number of generated tokens." },
     { "duration_s", VALUE_NUMBER,
-      .help = "Seconds at most, under the assumption and within the time limit." },
+      .help = "Maximum duration in seconds, given the assumption and the time limit." },
     { "assumption", VALUE_TEXT, .help = "What the upper bounds assume about the server." },
     { "infeasible_cells", VALUE_INTEGER, .optional = true,
-      .help = "Cells longer than the model's context; missing: the context is not known, or the "
-              "prompts are a dataset's." },
+      .help = "Cells that do not fit in the model's context; missing: the context is not known, or "
+              "the prompts come from a dataset." },
     { "needs_go_ahead", VALUE_BOOLEAN,
-      .help = "True: over 60 minutes or 10 million tokens; sweep_start needs plan_digest." },
+      .help =
+          "True: more than 60 minutes or 10 million tokens, so sweep_start needs plan_digest." },
     { "plan_digest", VALUE_TEXT,
       .help = "Give it to sweep_start, alone or with the same arguments." },
     { "plan", VALUE_OBJECT, .defaults_of = "sweep_plan",
-      .help = "The plan, without options at their defaults." },
+      .help = "The plan, without the options that have their default values." },
     { "options", VALUE_TEXT, .optional = true,
-      .help = "Further `options` with their defaults, if the call gives none." },
-    { "warnings", VALUE_LIST, .help = "Sentences to consider before the start." },
+      .help = "Other `options` and their defaults; missing if the call changes any of them." },
+    { "warnings", VALUE_LIST, .help = "What to consider before the start." },
     FIELD_NEXT_STEP,
     { 0 },
 };
 
-/* Adds to *out the number of cells that are longer than the model's context. *known: false if the
- * context is not known, or the prompts are a dataset's; nothing is added then. */
+/* Adds to *out the number of cells whose prompt and output together do not fit in the model's
+ * context. *known: false if the context is not known or the prompts come from a dataset; then
+ * nothing is added. */
 static CHECKED bool count_infeasible(const struct call *call, const struct deployment *deployment,
                                      const struct plan *plan, bool *known, int64_t *out,
                                      struct error *error)
@@ -73,7 +75,8 @@ static CHECKED bool count_infeasible(const struct call *call, const struct deplo
     return true;
 }
 
-/* Counts the infeasible cells of all deployments; *known: the number is known for each. */
+/* Counts the infeasible cells of all deployments. *known: whether the number is known for every
+ * deployment. */
 static CHECKED bool count_all_infeasible(const struct call *call,
                                          const struct sweep_request *request, bool *known,
                                          int64_t *out, struct error *error)
@@ -96,18 +99,18 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
     if (request->subjects < 2)
         return;
     if (request->plan.repetitions < PAIRS_MIN)
-        json_array_append_new(warnings,
-                              json_string("a comparison of fewer than 5 pairs of runs finds large "
-                                          "differences only: give more repetitions"));
+        json_array_append_new(
+            warnings, json_string("with fewer than 5 pairs of runs, a comparison finds only large "
+                                  "differences: increase \"repetitions\""));
     if (request->same_server)
         json_array_append_new(
             warnings,
             json_string("both deployments have the same host and port: if the model is the same "
-                        "too, this is an A/A sweep, and what it shows is noise"));
+                        "too, this sweep compares a server with itself and shows only noise"));
 }
 
-/* Returns true if the window has fewer than two requests for each user of the largest concurrency:
- * it then sees a burst, not a steady load. */
+/* Returns true if the plan's `requests` are fewer than two for each user at the largest
+ * concurrency: a window with so few requests sees a burst, not a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED
@@ -127,27 +130,28 @@ static json_t *list_warnings(const struct call *call, const struct sweep_request
     if (plan->repetitions == 1 && request->subjects == 1)
         json_array_append_new(
             warnings,
-            json_string("one repetition shows no spread: 3 or more distinguish noise from "
-                        "difference"));
+            json_string(
+                "one repetition shows no spread: it takes 3 or more to tell a real difference "
+                "from noise"));
     if (plan->window_s < 5)
         json_array_append_new(warnings, json_string("a window under 5 s holds few long requests"));
     if (is_burst(plan))
-        json_array_append_new(warnings,
-                              json_string("\"requests\" is less than two for each user of the "
-                                          "largest concurrency: such a window sees a burst, no "
-                                          "steady load"));
+        json_array_append_new(
+            warnings, json_string("\"requests\" is less than twice the largest concurrency: such "
+                                  "a window sees a burst, not a steady load"));
     if (plan->search == SEARCH_ADAPTIVE && plan_levels(plan) < SEARCH_LOADS_MIN)
         json_array_append_new(
             warnings,
             json_string("an adaptive search saves little with fewer than 10 loads: give a "
-                        "finer list of loads, such as 24 from 1 to 512"));
+                        "finer list, such as 24 loads from 1 to 512"));
     if (infeasible > 0)
         json_array_append_new(warnings,
-                              json_string("some cells are longer than the model's context: they "
+                              json_string("some cells do not fit in the model's context: they "
                                           "will be reported as infeasible"));
     if (sweep_request_digest_differs(call, request))
-        json_array_append_new(warnings, json_string("the plan_digest given is of a different plan: "
-                                                    "sweep_start takes the one returned here"));
+        json_array_append_new(warnings,
+                              json_string("the given plan_digest belongs to a different plan: "
+                                          "pass the one returned here to sweep_start"));
     warn_of_comparison(request, warnings);
     return warnings;
 }
@@ -178,7 +182,7 @@ static void write_text(const struct sweep_request *request, const json_t *plan,
     text_addf(out, "plan_digest: %s\n", request->digest);
 }
 
-/* Refuses `corrects` as sweep_start would. */
+/* Refuses a `corrects` that sweep_start would refuse. */
 static CHECKED bool check_corrections(const struct call *call, const struct sweep_request *request,
                                       struct error *error)
 {
@@ -198,8 +202,8 @@ static bool is_at_default(const struct call *call, const struct param *param)
     return value == NULL || json_equal(value, initial);
 }
 
-/* Lists the further options for an agent, unless the call gave one a value other than its default:
- * then the agent knows them. */
+/* Tells the agent which other options there are. An agent that set one of them to a value other
+ * than its default already knows them: then nothing is added. */
 static void add_options(const struct call *call, struct answer *answer)
 {
     TEXT_AUTO options = { 0 }, aside = { 0 };
@@ -265,13 +269,13 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_plan = {
     .name = "sweep_plan",
     .title = "Plan a benchmark",
-    .help = "What a benchmark over users x input tokens x output tokens would take: cells, time, "
+    .help = "Estimates a benchmark over users x input tokens x output tokens: cells, time, "
             "tokens, warnings, plan_digest. Sends nothing to the server.",
-    .more = "The figures are upper bounds. The plan_digest starts that very plan with sweep_start, "
-            "which needs it for large ones (over 60 minutes or 10 million tokens). With `search` "
-            "adaptive and limit_... options it is a search for the saturation point and the "
-            "largest load within the limits, in a fraction of the cells. With `candidate` it is an "
-            "A/B sweep that alternates between two deployments.",
+    .more = "The figures are upper bounds. With the plan_digest, sweep_start starts exactly this "
+            "plan; large plans (over 60 minutes or 10 million tokens) require it. With `search` "
+            "adaptive and limit_... options, the sweep searches for the saturation point and the "
+            "largest load within the limits, in a fraction of the cells. With `candidate`, it is "
+            "an A/B sweep that alternates between two deployments.",
     .sets = SET_MEASURE,
     .params = params,
     .fields = fields,

@@ -12,7 +12,7 @@
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
     { "retry_failed", VALUE_BOOLEAN, .initial = "false",
-      .help = "Also measure failed or skipped cells again.",
+      .help = "Also remeasure failed and skipped cells.",
       .more = "Only in unfinished runs. A finished run is never changed: sweep_start with "
               "`corrects` measures it again." },
     { 0 },
@@ -21,12 +21,12 @@ static const struct param params[] = {
 static const struct field left_fields[] = {
     { "run", VALUE_TEXT, .help = "The cell's run." },
     { "run_finished", VALUE_BOOLEAN,
-      .help = "True: no cell of the run is pending, and the run will not change." },
+      .help = "True: the run has no pending cells and will not change." },
     { "deployment", VALUE_TEXT, .help = "The cell's deployment." },
-    { "position", VALUE_INTEGER, .help = "Place in the order of measuring, from 0." },
-    { "load", VALUE_TEXT, .help = "Users or requests per second." },
-    { "input_tokens", VALUE_INTEGER, .help = "Prompt length requested." },
-    { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
+    { "position", VALUE_INTEGER, .help = "Position in the order of measurement, from 0." },
+    { "load", VALUE_TEXT, .help = "Number of users, or requests per second." },
+    { "input_tokens", VALUE_INTEGER, .help = "Requested prompt length, in tokens." },
+    { "output_tokens", VALUE_INTEGER, .help = "Requested answer length, in tokens." },
     { "state", VALUE_TEXT, .help = "failed or skipped." },
     { "reason", VALUE_TEXT, .optional = true, .help = "Why the cell failed or was skipped." },
     { 0 },
@@ -35,10 +35,10 @@ static const struct field left_fields[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is now.", .fields = sweep_answer_fields,
       .described_in = "sweep_show" },
-    { "job", VALUE_TEXT, .help = "The new job that works on the sweep: for job_show." },
+    { "job", VALUE_TEXT, .help = "The sweep's new job, for job_show." },
     { "left_failed", VALUE_INTEGER, .optional = true,
-      .help = "Cells that failed or were skipped, and that this job will not measure." },
-    { "left", VALUE_LIST, .optional = true, .help = "The first 20 of these cells.",
+      .help = "Number of failed or skipped cells that this job will not measure." },
+    { "left", VALUE_LIST, .optional = true, .help = "The first 20 cells that left_failed counts.",
       .fields = left_fields },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
@@ -46,8 +46,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* *same: the current revision differs from the measured one in nothing that matters to a
- * measurement, and has the same secret. */
+/* *same: whether the current revision has the same secret as the measured one and does not differ
+ * from it in anything that affects a measurement. */
 static CHECKED bool is_same(const struct call *call, const struct sweep_subject *subject,
                             const struct deployment *now, bool *same, struct error *error)
 {
@@ -63,7 +63,8 @@ static CHECKED bool is_same(const struct call *call, const struct sweep_subject 
     return true;
 }
 
-/* Refuses a deployment that is no longer the same (is_same), or that cannot be measured now. */
+/* Refuses a deployment that is no longer the same as the measured one (is_same), or that cannot be
+ * measured now. */
 static CHECKED bool check_subject(const struct call *call, const struct sweep_row *sweep,
                                   const struct sweep_subject *subject, struct error *error)
 {
@@ -78,8 +79,8 @@ static CHECKED bool check_subject(const struct call *call, const struct sweep_ro
         return false;
     if (!same)
         return error_set(error, ERROR_CONFLICT,
-                         "%s measured revision %" PRId64 " of %s, which is at revision %" PRId64
-                         " now: its cells would mix two revisions. Start a new sweep",
+                         "%s measured revision %" PRId64 " of %s, which is now at revision %" PRId64
+                         ": the sweep would mix cells of two revisions. Start a new sweep",
                          sweep->id, subject->revision, subject->deployment, deployment.revision);
     if (deployment_endpoint_discover(call->services, &deployment, &endpoint, &facts, &problem))
         return true;
@@ -104,7 +105,7 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
     if (!sweep_find(call->services->store, id, &sweep, error))
         return false;
     if (sweep_answer_is_active(&sweep))
-        done = error_set(error, ERROR_CONFLICT, "%s has not ended (%s): job_show %s", id,
+        done = error_set(error, ERROR_CONFLICT, "%s has not ended (%s): see job_show %s", id,
                          sweep.state, sweep.job_id);
     else
         done = check_subjects(call, &sweep, error);
@@ -116,12 +117,12 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
 
 #define LEFT_SHOWN 20
 
-/* The cells of a sweep, and what is known of those that failed or were skipped. */
+/* The cells of a sweep, and counts of those that failed or were skipped. */
 struct left {
     const struct cell_row *cells;
     size_t count;
-    size_t of_finished,
-        of_unfinished;    /* failed or skipped cells, by whether their run is finished */
+    /* failed or skipped cells in finished and in unfinished runs */
+    size_t of_finished, of_unfinished;
     char run_id[ID_SIZE]; /* the first finished run with such a cell */
 };
 
@@ -169,17 +170,18 @@ static json_t *list_left(struct left *left)
 static void describe_left(const struct left *left, struct text *out)
 {
     if (left->of_unfinished > 0)
-        text_addf(out,
-                  "Not measured again: %zu failed or skipped in unfinished runs. If this job ends "
-                  "early, sweep_resume with retry_failed true measures them again.\n",
-                  left->of_unfinished);
+        text_addf(
+            out,
+            "Failed or skipped cells in unfinished runs, not measured again: %zu. If this job "
+            "ends early, sweep_resume with retry_failed true measures them again.\n",
+            left->of_unfinished);
     if (left->of_finished > 0)
         text_addf(
             out,
-            "Not measured again: %zu failed or skipped in finished runs, which never change "
-            "(the first is in %s). Once this job has ended, sweep_start on that run's deployment "
-            "alone, with the same arguments otherwise, repetitions 1 and \"corrects\": \"%s\" "
-            "measures that run again.\n",
+            "Failed or skipped cells in finished runs, which never change: %zu (the first is in "
+            "%s). To measure that run again once this job has ended, call sweep_start with that "
+            "run's deployment alone, repetitions 1, \"corrects\": \"%s\" and otherwise the same "
+            "arguments.\n",
             left->of_finished, left->run_id, left->run_id);
 }
 
@@ -230,11 +232,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_resume = {
     .name = "sweep_resume",
     .title = "Resume a benchmark",
-    .help = "Continues a sweep that was stopped, cancelled or failed: measures the missing "
-            "cells only.",
-    .more = "Cells that failed stay so and are listed: retry_failed measures those of unfinished "
+    .help = "Continues a stopped, cancelled or failed sweep: measures only the missing cells.",
+    .more = "Failed cells stay failed and are listed: retry_failed measures those in unfinished "
             "runs again, and sweep_start with `corrects` measures a finished run again. After a "
-            "crash or restart of this server nothing needs to be done: sweeps continue by "
+            "crash or restart of this server, there is nothing to do: sweeps continue by "
             "themselves. Answers at once with the new job.",
     .sets = SET_MEASURE,
     .params = params,

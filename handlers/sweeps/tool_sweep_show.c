@@ -10,7 +10,7 @@
 #include "handlers/answers/sweep_answer.h"
 
 #define REJECTED_MAX 8  /* rejected attempts in the text */
-#define ATTEMPTS_MAX 50 /* attempts in each list of the structure */
+#define ATTEMPTS_MAX 50 /* attempts in each list of the structured answer */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
@@ -22,7 +22,7 @@ static const struct param params[] = {
 
 static const struct field attempt_fields[] = {
     { "concurrency", VALUE_INTEGER,
-      .help = "Users at once; in an open loop the limit of requests in flight." },
+      .help = "Users at once; in an open loop, the limit on requests in flight." },
     { "request_rate", VALUE_NUMBER, .help = "Open loop: requests per second; 0: a closed loop." },
     { "input_tokens", VALUE_INTEGER, .help = "Prompt length." },
     { "output_tokens", VALUE_INTEGER, .help = "Answer length." },
@@ -36,17 +36,19 @@ static const struct field attempt_fields[] = {
 
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep.", .fields = sweep_answer_fields },
-    { "job", VALUE_OBJECT, .optional = true, .help = "The sweep's job; missing: the sweep is over.",
-      .fields = job_answer_fields, .described_in = "job_show" },
+    { "job", VALUE_OBJECT, .optional = true,
+      .help = "The sweep's job; missing: the sweep has ended.", .fields = job_answer_fields,
+      .described_in = "job_show" },
     { "cells", VALUE_LIST, .help = "Cells in order of measurement.", .fields = cell_answer_fields },
     { "interrupted", VALUE_LIST,
       .help = "Newest attempts cut short (crash, restart, cancellation, time limit, error); they "
               "do not count.",
       .fields = attempt_fields },
     { "rejected", VALUE_LIST,
-      .help = "Newest attempts that the server's own metrics invalidated (others' work, a restart, "
-              "a different model), or that failed or were uneven and were repeated; they do not "
-              "count.",
+      .help =
+          "Newest attempts that the server's own metrics invalidated (work for other clients, a "
+          "restart, a different model), or that were repeated because they failed or ran "
+          "unevenly; they do not count.",
       .fields = attempt_fields, .described_in = "interrupted" },
     { "findings", VALUE_LIST, .optional = true, .help = FINDINGS_HELP,
       .fields = sweep_answer_finding_fields },
@@ -187,10 +189,10 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_show = {
     .name = "sweep_show",
     .title = "Show a sweep's progress and cells",
-    .help = "A sweep's state, and what each cell measured so far. To wait: job_show; to read: "
+    .help = "A sweep's state, and what each cell measured so far. To wait: job_show; for results: "
             "run_report.",
-    .more = "One row per cell: time to first token, gap between tokens, throughput, failures; and, "
-            "except for A/B sweeps, per context the saturation point and the largest load within "
+    .more = "One row per cell: time to first token, gap between tokens, throughput, failures. "
+            "Except for A/B sweeps, also each context's saturation point and largest load within "
             "the limits.",
     .sets = SET_MEASURE,
     .params = params,

@@ -29,11 +29,12 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "sweep", VALUE_OBJECT, .help = "The sweep as it is stored.", .fields = sweep_answer_fields,
       .described_in = "sweep_show" },
-    { "job", VALUE_TEXT, .help = "The job that measures the sweep: for job_show." },
+    { "job", VALUE_TEXT, .help = "The sweep's job, for job_show." },
     { "started", VALUE_BOOLEAN, .optional = true,
       .help = "False: this idempotency key was used before; the sweep is the one that the first "
               "call started." },
-    { "duration_s", VALUE_NUMBER, .optional = true, .help = "Seconds at most (an estimate)." },
+    { "duration_s", VALUE_NUMBER, .optional = true,
+      .help = "Estimated maximum duration, in seconds." },
     FIELD_OUTCOME,
     FIELDS_VERDICT,
     FIELD_NEXT_STEP,
@@ -135,7 +136,8 @@ static CHECKED bool start(struct call *call, const struct sweep_request *request
     return true;
 }
 
-/* A repeated call returns what the first one started, no matter what the plan would take now. */
+/* A call that repeats an earlier one (same idempotency key) needs no go-ahead, no matter what the
+ * plan would take now: it starts nothing, and returns the sweep that the first call started. */
 static CHECKED bool go_ahead(struct call *call, struct error *error)
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -153,7 +155,7 @@ static CHECKED bool go_ahead(struct call *call, struct error *error)
     return true;
 }
 
-/* Returns true if the call gives only arguments in `allowed`: none of them states a grid. */
+/* Returns true if all the call's arguments are in `allowed`, and so none describes a grid. */
 static bool is_digest_alone(const json_t *arguments)
 {
     static const char *const allowed[] = { "plan_digest", "deployment", "purpose",
@@ -165,8 +167,8 @@ static bool is_digest_alone(const json_t *arguments)
     return found == json_object_size(arguments);
 }
 
-/* Adds the arguments of the plan that plan_digest names, if they are stored, to those of the call,
- * which take precedence. */
+/* If the arguments of the plan with this plan_digest are still known, adds them to the call's own
+ * arguments, which take precedence. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {
@@ -182,9 +184,10 @@ static CHECKED bool recall(const struct call *call, const json_t *given, json_t 
                              : reviewed_plans_find(call->services->reviewed_plans,
                                                    call->principal.name, digest);
     if (digest != NULL && planned == NULL && is_digest_alone(arguments))
-        return error_set(error, ERROR_NOT_FOUND,
-                         "\"plan_digest\" is of no plan of yours that the server still has: call "
-                         "sweep_plan, or also give the plan's arguments");
+        return error_set(
+            error, ERROR_NOT_FOUND,
+            "\"plan_digest\" matches none of your plans that the server still has: call "
+            "sweep_plan, or also give the plan's arguments");
     if (planned != NULL)
         json_object_update(planned, arguments);
     *out = json_incref(planned != NULL ? planned : arguments);
@@ -212,7 +215,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
                   "started", !repeated, "duration_s", request.estimate.duration_s);
     text_copy(answer->job_id, sizeof answer->job_id, sweep.job_id);
     if (repeated)
-        text_add(&answer->text, "Started before with this idempotency key.\n");
+        text_add(&answer->text, "Started earlier with the same idempotency key.\n");
     sweep_answer_describe(&sweep, &answer->text);
     text_addf(&answer->text, "Estimate: %s at most.\n",
               answer_duration(request.estimate.duration_s, duration));
@@ -225,15 +228,15 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_start = {
     .name = "sweep_start",
     .title = "Start a benchmark",
-    .help = "Starts a benchmark as a job and answers at once; it puts load on the server. Give the "
-            "deployment alone (where does it saturate?), a plan as for sweep_plan, or its "
+    .help = "Starts a benchmark job, which puts load on the server, and answers at once. Give only "
+            "the deployment (to find where it saturates), a plan as for sweep_plan, or its "
             "plan_digest.",
-    .more = "Over 60 minutes or 10 million tokens the plan_digest is needed. The job survives "
-            "restarts, every finished cell is kept, and only one sweep measures on an endpoint at "
-            "a time (others wait in line). Wait with job_show. With `candidate` it alternates "
-            "between two deployments: the fair way to find out which is faster, with run_compare "
-            "on that sweep. With `corrects` it replaces an earlier run or sweep, which stays: "
-            "nothing changes a finished run.",
+    .more = "Above 60 minutes or 10 million tokens, plan_digest is required. The job survives "
+            "restarts, every finished cell is kept, and only one sweep at a time measures an "
+            "endpoint (others wait in line). Wait with job_show. With `candidate`, the sweep "
+            "alternates between two deployments, which is fair to both: run_compare on it then "
+            "says which is faster. With `corrects`, it replaces an earlier run or sweep, which is "
+            "kept: nothing changes a finished run.",
     .sets = SET_MEASURE,
     .params = params,
     .params_described_in = "sweep_plan",

@@ -1,14 +1,15 @@
--- What a session's client may come back to: the newest event of its standing stream that a connection took, its calls
--- that are answered by a stream, and the resources it follows.
+-- What the client of a session can resume after it reconnects: its long-lived stream (`heard` is the number of the
+-- newest event that a connection received), its calls that are answered with a stream, and its subscriptions to
+-- resources.
 ALTER TABLE sessions ADD COLUMN heard BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE event_calls (
-    stream     TEXT COLLATE "C" PRIMARY KEY, -- as in events
+    stream     TEXT COLLATE "C" PRIMARY KEY, -- as in the table events
     session    TEXT COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    message_id TEXT COLLATE "C" NOT NULL, -- JSON: the id its answer must have
-    request_id TEXT COLLATE "C" NOT NULL, -- of the log line and the audit
+    message_id TEXT COLLATE "C" NOT NULL, -- JSON: the call's id, which its answer repeats
+    request_id TEXT COLLATE "C" NOT NULL, -- as in the log and the audit log
     created_ms BIGINT NOT NULL,
-    ended_ms   BIGINT           -- NULL: it runs, or the server was lost while it did
+    ended_ms   BIGINT           -- NULL: it is running, or the server was killed before storing its end
 );
 CREATE INDEX event_calls_by_session ON event_calls (session);
 

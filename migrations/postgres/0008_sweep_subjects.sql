@@ -1,11 +1,11 @@
--- A sweep may take turns at two deployments. How prompts are made is found for each of them, and a job may stand in
--- line for more than one endpoint.
+-- A sweep can measure two deployments alternately. How to make prompts is determined separately for each of them, and a
+-- job can wait in line for more than one endpoint.
 CREATE TABLE sweep_subjects (
     sweep_id      TEXT COLLATE "C" NOT NULL REFERENCES sweeps (id),
-    position      BIGINT NOT NULL, -- 0: the sweep's own deployment; 1: the candidate beside it
+    position      BIGINT NOT NULL, -- 0: the sweep's own deployment; 1: the candidate
     deployment_id BIGINT NOT NULL REFERENCES deployments (id),
     revision      BIGINT NOT NULL,
-    workload      TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: how prompts are made for this server, found once and kept
+    workload      TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: how to make prompts for this server, determined once
     PRIMARY KEY (sweep_id, position),
     UNIQUE (sweep_id, deployment_id)
 );

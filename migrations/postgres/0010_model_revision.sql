@@ -1,4 +1,4 @@
--- What else of a deployment decides what is measured, and no server tells.
+-- More facts about a deployment that affect its measurements, and that no server reports.
 ALTER TABLE deployment_revisions ADD COLUMN model_revision TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE deployment_revisions ADD COLUMN quantization TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE deployment_revisions ADD COLUMN chips BIGINT NOT NULL DEFAULT 0; -- 0: unknown

@@ -1,11 +1,11 @@
--- Where each secret may be sent: the origin (scheme, host, port) of these URLs, and nowhere else.
+-- Where each secret is allowed to be sent: only to the origins (scheme, host and port) of these URLs.
 CREATE TABLE secret_origins (
-    secret     TEXT COLLATE "C" NOT NULL, -- its name
+    secret     TEXT COLLATE "C" NOT NULL, -- the secret's name
     url        TEXT COLLATE "C" NOT NULL,
     created_ms BIGINT NOT NULL,
     created_by TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (secret, url)
 );
 
--- Whose a deployment is: who registered it first, until an admin hands it over.
+-- The owner of a deployment: the principal who first registered it, until an admin makes another principal the owner.
 ALTER TABLE deployments ADD COLUMN owner TEXT COLLATE "C" NOT NULL DEFAULT '';

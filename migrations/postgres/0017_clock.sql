@@ -1,7 +1,8 @@
--- When the wall clock was believed last, and where it has jumped to since (base/timeline.h).
+-- The last time at which the wall clock was trusted, and the time that it has shown since an implausible jump
+-- (base/core/timeline.h).
 CREATE TABLE clock (
     id           BIGINT PRIMARY KEY CHECK (id = 1),
     seen_ms      BIGINT NOT NULL,
-    rival_ms     BIGINT NOT NULL, -- 0: it is believed
+    rival_ms     BIGINT NOT NULL, -- 0: there was no such jump
     rival_ran_ms BIGINT NOT NULL
 );

@@ -1,11 +1,11 @@
--- What calls ask of a person at the server's own page, since their client shows no forms, and the answer.
+-- Questions that calls ask a person on the server's own pages, because the client shows no forms, and the answers.
 CREATE TABLE page_questions (
-    id          TEXT COLLATE "C" PRIMARY KEY, -- ask_..., of the page
-    principal   TEXT COLLATE "C" NOT NULL,    -- whose call asks: nobody else may answer
+    id          TEXT COLLATE "C" PRIMARY KEY, -- ask_..., as in the page's address
+    principal   TEXT COLLATE "C" NOT NULL,    -- the caller; nobody else is allowed to answer
     tool        TEXT COLLATE "C" NOT NULL,
     client      TEXT COLLATE "C" NOT NULL,
-    params      TEXT COLLATE "C" NOT NULL,    -- JSON: of elicitation/create, the message and the form
-    answer      TEXT COLLATE "C",                -- JSON: action and content; NULL: none
+    params      TEXT COLLATE "C" NOT NULL,    -- JSON: the params of elicitation/create: the message and the form
+    answer      TEXT COLLATE "C",                -- JSON: action and content; NULL: not answered
     asked_ms    BIGINT NOT NULL,
     expires_ms  BIGINT NOT NULL,    -- later answers are refused
     answered_ms BIGINT

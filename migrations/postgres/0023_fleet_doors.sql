@@ -1,3 +1,3 @@
--- Where the key to a managed deployment's door is sent, and what its provider finds that key by: bound by the plan that
--- put it up. JSON; {} where nothing was bound.
+-- JSON: what a provider needs in order to find the key of a managed deployment's server, and the address to which that
+-- key is sent; {}: nothing.
 ALTER TABLE fleet_managed ADD COLUMN door TEXT COLLATE "C" NOT NULL DEFAULT '{}';

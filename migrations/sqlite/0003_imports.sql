@@ -1,14 +1,15 @@
--- Runs that other tools measured, as their files tell them: never changed. A file comes once; with other facts stated by
--- who brings it, it is another import that points at the one before.
+-- Runs that other tools measured, imported from these tools' files. An import is never changed. If a file is imported
+-- again, nothing is added, unless the caller states different facts about it: then a new import corrects the earlier
+-- one.
 CREATE TABLE imports (
     id         TEXT    PRIMARY KEY,
     digest     TEXT    NOT NULL, -- SHA-256 of the file
     format     TEXT    NOT NULL,
-    stated     TEXT    NOT NULL, -- JSON, canonical: what was said of it beside the file
+    stated     TEXT    NOT NULL, -- canonical JSON: facts about the file that the caller stated
     corrects   TEXT    REFERENCES imports (id),
-    name       TEXT    NOT NULL, -- of the file
+    name       TEXT    NOT NULL, -- the file's name
     file_bytes INTEGER NOT NULL,
-    deployment TEXT    NOT NULL, -- '' where none was said
+    deployment TEXT    NOT NULL, -- '': none was stated
     document   TEXT    NOT NULL, -- JSON: facts, units, remarks; written and read by analysis/
     cells      INTEGER NOT NULL,
     principal  TEXT    NOT NULL,
@@ -17,7 +18,7 @@ CREATE TABLE imports (
 CREATE INDEX imports_by_time ON imports (created_ms);
 CREATE INDEX imports_by_file ON imports (digest, format, created_ms);
 
--- The same file under other names.
+-- Other names under which the same file was imported.
 CREATE TABLE import_names (
     import_id  TEXT    NOT NULL REFERENCES imports (id),
     name       TEXT    NOT NULL,
@@ -26,10 +27,10 @@ CREATE TABLE import_names (
     PRIMARY KEY (import_id, name)
 ) STRICT, WITHOUT ROWID;
 
--- In the order of the file, which may hold a cell twice.
+-- Cells in the order of the file, which can contain the same cell twice.
 CREATE TABLE import_cells (
     import_id TEXT    NOT NULL REFERENCES imports (id),
     position  INTEGER NOT NULL,
-    document  TEXT    NOT NULL, -- JSON: figures, and the row as it stands in the file
+    document  TEXT    NOT NULL, -- JSON: figures, and the row as it was in the file
     PRIMARY KEY (import_id, position)
 ) STRICT, WITHOUT ROWID;

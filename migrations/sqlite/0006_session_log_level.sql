@@ -1,2 +1,2 @@
--- From which level on a session's client asked to be told of the log.
-ALTER TABLE sessions ADD COLUMN log_level INTEGER; -- NULL: it did not
+-- The lowest level of log messages that the session's client asked for.
+ALTER TABLE sessions ADD COLUMN log_level INTEGER; -- NULL: it asked for none

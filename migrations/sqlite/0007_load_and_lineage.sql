@@ -1,6 +1,6 @@
--- A cell may be a rate of arrivals (open loop) instead of a number of users, and may be inferred from its neighbours
--- instead of measured; a run belongs to one of the deployments that its sweep takes turns at, and may correct an
--- earlier run.
+-- The load of a cell can be a rate of arriving requests (open loop) instead of a number of users, and a cell can be
+-- inferred from its neighbours instead of measured. A run measures one of the deployments of its sweep, and can correct
+-- an earlier run.
 CREATE TABLE new_runs (
     id            TEXT    PRIMARY KEY,
     sweep_id      TEXT    NOT NULL REFERENCES sweeps (id),
@@ -8,8 +8,8 @@ CREATE TABLE new_runs (
     revision      INTEGER NOT NULL,
     repetition    INTEGER NOT NULL,
     fingerprint   TEXT    REFERENCES fingerprints (digest), -- NULL until the first cell is measured
-    provenance    TEXT    NOT NULL, -- JSON: who, client, host, version
-    corrects      TEXT    REFERENCES runs (id), -- the run that this one stands in for
+    provenance    TEXT    NOT NULL, -- JSON: who started it, client, host, version
+    corrects      TEXT    REFERENCES runs (id), -- the earlier run that this one corrects
     created_ms    INTEGER NOT NULL,
     finished_ms   INTEGER,
     UNIQUE (sweep_id, deployment_id, repetition)
@@ -26,15 +26,15 @@ CREATE TABLE new_cells (
     id            INTEGER PRIMARY KEY,
     sweep_id      TEXT    NOT NULL REFERENCES sweeps (id),
     run_id        TEXT    NOT NULL REFERENCES runs (id),
-    position      INTEGER NOT NULL, -- order of measuring
-    concurrency   INTEGER NOT NULL, -- users; in an open loop the most requests in flight
-    request_rate  REAL    NOT NULL DEFAULT 0, -- requests per second that arrive; 0: a closed loop
+    position      INTEGER NOT NULL, -- in the order of measurement
+    concurrency   INTEGER NOT NULL, -- users; in an open loop, the maximum number of requests in flight
+    request_rate  REAL    NOT NULL DEFAULT 0, -- arriving requests per second; 0: a closed loop
     input_tokens  INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     state         TEXT    NOT NULL
                   CHECK (state IN ('pending', 'measured', 'infeasible', 'failed', 'skipped', 'inferred')),
     reason        TEXT    NOT NULL DEFAULT '',
-    attempt_id    INTEGER REFERENCES attempts (id), -- the accepted one
+    attempt_id    INTEGER REFERENCES attempts (id), -- the accepted attempt
     UNIQUE (sweep_id, position),
     UNIQUE (run_id, concurrency, request_rate, input_tokens, output_tokens)
 ) STRICT;

@@ -1,6 +1,7 @@
--- What was measured stays as it was measured. A run is written to while it is under way and never after it finished; an
--- attempt never after it ended, but for the failed one of an unfinished run that is measured again on request. Only the
--- raw records of requests are deleted, by their age.
+-- Measurements stay as they are. A run can be changed only until it has finished, and an attempt only until it has
+-- ended, with one exception: if a user asks for a failed or skipped cell of an unfinished run to be measured again, its
+-- accepted attempt becomes rejected. Of all that was measured, only the records of single requests are deleted, when
+-- they are old.
 CREATE INDEX runs_by_correction ON runs (corrects) WHERE corrects IS NOT NULL;
 
 CREATE TRIGGER finished_runs_stay BEFORE UPDATE ON runs WHEN OLD.finished_ms IS NOT NULL

@@ -1,12 +1,12 @@
--- The audit is a chain: each row has the digest of its contents and of the row before (store/chain.h), so that a row
--- that is changed, removed, moved or added later shows. The rows of before wait in audit_unchained until the store
--- takes them over, which it does before anything else is written.
+-- The audit log becomes a chain: each row has a digest that covers its contents and the digest of the previous row
+-- (store/audit/audit_chain.h). This reveals whether a row was changed, removed, moved or inserted later. Existing rows
+-- are kept in audit_unchained until the store adds them to the chain, which it does before it writes anything else.
 DROP INDEX audit_by_time;
 ALTER TABLE audit RENAME TO audit_unchained;
 CREATE INDEX audit_unchained_intents ON audit_unchained (request_id) WHERE phase = 'intent';
 
 CREATE TABLE audit (
-    id         INTEGER PRIMARY KEY, -- ascending; given by the chain
+    id         INTEGER PRIMARY KEY, -- ascending; assigned when a row is added to the chain
     at_ms      INTEGER NOT NULL,
     intent     INTEGER NOT NULL, -- the intent row that an outcome belongs to; 0: none
     times      INTEGER NOT NULL, -- how many calls the row stands for
@@ -15,19 +15,20 @@ CREATE TABLE audit (
     role       TEXT    NOT NULL,
     client     TEXT    NOT NULL,
     tool       TEXT    NOT NULL,
-    arguments  TEXT    NOT NULL, -- JSON, bounded, without secrets
+    arguments  TEXT    NOT NULL, -- JSON, limited in size, without secrets
     phase      TEXT    NOT NULL CHECK (phase IN ('intent', 'outcome')),
     outcome    TEXT    NOT NULL, -- 'ok', or the error's kind
     detail     TEXT    NOT NULL,
     subject    TEXT    NOT NULL, -- what it changed: deployment name, sweep id, ...
     changed    TEXT    NOT NULL, -- JSON: {"member": [before, after]}
-    key_id     TEXT    NOT NULL, -- of the key in the digest; '': none
+    key_id     TEXT    NOT NULL, -- of the key with which the digest was made; '': none
     digest     BLOB    NOT NULL
 ) STRICT;
 CREATE INDEX audit_by_time ON audit (at_ms);
 CREATE INDEX audit_by_intent ON audit (intent) WHERE intent > 0;
 
--- One row: the newest of the audit as the store wrote it, so that a removed end shows. The seal is over the rest.
+-- A single row, which records the last row that the store added to the audit log. This reveals whether the newest rows
+-- were removed. The seal is a digest of the other columns.
 CREATE TABLE audit_head (
     one    INTEGER PRIMARY KEY CHECK (one = 1),
     id     INTEGER NOT NULL,
@@ -36,15 +37,15 @@ CREATE TABLE audit_head (
     seal   BLOB    NOT NULL
 ) STRICT;
 
--- What retention took from the old end: the chain goes on from the newest of these.
+-- Anchors: each stands for the oldest rows, which retention removed. The rest of the chain follows the newest anchor.
 CREATE TABLE audit_anchors (
     id      INTEGER PRIMARY KEY,
-    last_id INTEGER NOT NULL, -- the newest row that is gone
+    last_id INTEGER NOT NULL, -- the newest removed row
     at_ms   INTEGER NOT NULL,
-    removed INTEGER NOT NULL, -- rows so far
-    from_ms INTEGER NOT NULL, -- of the rows that this anchor stands for, oldest and newest
+    removed INTEGER NOT NULL, -- number of rows removed so far
+    from_ms INTEGER NOT NULL, -- from_ms and to_ms: times of the oldest and the newest removed row
     to_ms   INTEGER NOT NULL,
-    digest  BLOB    NOT NULL, -- of that newest row
+    digest  BLOB    NOT NULL, -- of the newest removed row
     key_id  TEXT    NOT NULL,
     seal    BLOB    NOT NULL
 ) STRICT;

@@ -1,19 +1,20 @@
--- Where each secret may be sent: the origin (scheme, host, port) of these URLs, and nowhere else.
+-- Where each secret is allowed to be sent: only to the origins (scheme, host and port) of these URLs.
 CREATE TABLE secret_origins (
-    secret     TEXT    NOT NULL, -- its name
+    secret     TEXT    NOT NULL, -- the secret's name
     url        TEXT    NOT NULL,
     created_ms INTEGER NOT NULL,
     created_by TEXT    NOT NULL,
     PRIMARY KEY (secret, url)
 ) STRICT, WITHOUT ROWID;
 
--- Whose a deployment is: who registered it first, until an admin hands it over.
+-- The owner of a deployment: the principal who first registered it, until an admin makes another principal the owner.
 ALTER TABLE deployments ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 UPDATE deployments SET owner = coalesce((SELECT created_by FROM deployment_revisions r
                                          WHERE r.deployment_id = deployments.id AND r.revision = 1), '');
 
--- What an admin had set stays allowed: of each deployment with a secret the author of that revision counts which gave it
--- the URL and the secret it has now; without keys everybody is `local`, an admin. The rest is for an admin to bind.
+-- If an admin gave a deployment its present URL and secret, the secret can still be sent to that URL. What counts is
+-- who wrote the first of the latest revisions that all have this URL and secret. Without API keys, every caller is
+-- `local`, an admin. All other secrets have to be bound by an admin.
 INSERT INTO secret_origins (secret, url, created_ms, created_by)
 WITH latest AS (
     SELECT d.id, d.name, r.url, r.secret, (

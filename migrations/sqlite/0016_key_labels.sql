@@ -1,2 +1,2 @@
--- What a key is for: a principal may have several.
+-- What a key is for, because a principal can have several keys.
 ALTER TABLE api_keys ADD COLUMN label TEXT NOT NULL DEFAULT '';

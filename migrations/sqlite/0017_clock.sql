@@ -1,8 +1,9 @@
--- When the wall clock was believed last, and where it has jumped to since (base/timeline.h).
+-- The last time at which the wall clock was trusted, and the time that it has shown since an implausible jump
+-- (base/core/timeline.h).
 CREATE TABLE clock (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
     seen_ms      INTEGER NOT NULL,
-    rival_ms     INTEGER NOT NULL, -- 0: it is believed
+    rival_ms     INTEGER NOT NULL, -- 0: there was no such jump
     rival_ran_ms INTEGER NOT NULL
 ) STRICT;
 INSERT INTO clock SELECT 1, max(at_ms), 0, 0 FROM

@@ -1,11 +1,11 @@
--- What calls ask of a person at the server's own page, since their client shows no forms, and the answer.
+-- Questions that calls ask a person on the server's own pages, because the client shows no forms, and the answers.
 CREATE TABLE page_questions (
-    id          TEXT    PRIMARY KEY, -- ask_..., of the page
-    principal   TEXT    NOT NULL,    -- whose call asks: nobody else may answer
+    id          TEXT    PRIMARY KEY, -- ask_..., as in the page's address
+    principal   TEXT    NOT NULL,    -- the caller; nobody else is allowed to answer
     tool        TEXT    NOT NULL,
     client      TEXT    NOT NULL,
-    params      TEXT    NOT NULL,    -- JSON: of elicitation/create, the message and the form
-    answer      TEXT,                -- JSON: action and content; NULL: none
+    params      TEXT    NOT NULL,    -- JSON: the params of elicitation/create: the message and the form
+    answer      TEXT,                -- JSON: action and content; NULL: not answered
     asked_ms    INTEGER NOT NULL,
     expires_ms  INTEGER NOT NULL,    -- later answers are refused
     answered_ms INTEGER

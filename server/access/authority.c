@@ -28,10 +28,10 @@ struct authority {
     void *context;
     struct key_with_digest *keys; /* all keys of the store, in order of digest */
     size_t key_count;
-    bool is_stale; /* the keys may have changed, and could not be read */
+    bool is_stale; /* the keys might have changed, but could not be read */
 };
 
-/* Whether both let the same caller in: labels and times of use do not matter. */
+/* Whether both let in the same caller with the same rights. Labels and times of use are ignored. */
 static bool is_same_key(const struct key_with_digest *a, const struct key_with_digest *b)
 {
     return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
@@ -67,8 +67,9 @@ static CHECKED bool load_keys(struct authority *authority, bool *changed, struct
     return loaded;
 }
 
-/* With `auto` the first key closes the server to callers without keys. Neither revoking the last
- * key nor losing the database opens it again; after a loss, `opsbrain key reset` does. */
+/* In the mode auto, once the first key has been added, callers without a key are refused. That
+ * stays so if the last key is revoked or the database is lost; after a loss, `opsbrain key reset`
+ * lets them in again. */
 static CHECKED bool update_needs_keys(struct authority *authority, bool *changed,
                                       struct error *error)
 {
@@ -117,14 +118,16 @@ static CHECKED bool check_binding(const struct authority *authority, bool loopba
     if (loopback || authority->mode == MODE_KEYS || (has_key && authority->mode == MODE_AUTO))
         return true;
     if (authority->mode == MODE_NONE)
-        return error_set(error, ERROR_INVALID,
-                         "auth is none, but listen is not loopback: anyone on the network could do "
-                         "anything; set OPSBRAIN_AUTH to auto or keys, or OPSBRAIN_LISTEN to "
-                         "127.0.0.1:PORT");
-    return error_set(error, ERROR_INVALID,
-                     "listen is not loopback and there is no valid API key: add one with `opsbrain "
-                     "key add NAME --role admin` (same OPSBRAIN_DATA), set OPSBRAIN_AUTH=keys to "
-                     "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
+        return error_set(
+            error, ERROR_INVALID,
+            "auth is none, but listen is not a loopback address: anyone on the network could "
+            "do anything; set OPSBRAIN_AUTH to auto or keys, or OPSBRAIN_LISTEN to "
+            "127.0.0.1:PORT");
+    return error_set(
+        error, ERROR_INVALID,
+        "listen is not a loopback address and there is no valid API key: add one with `opsbrain "
+        "key add NAME --role admin` (same OPSBRAIN_DATA), set OPSBRAIN_AUTH=keys to "
+        "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
 }
 
 bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
@@ -210,7 +213,7 @@ bool authority_check_digest(struct authority *authority, const uint8_t digest[DI
     if (authority->is_stale)
         found = error_set(
             error, ERROR_BUSY,
-            "the API keys may have changed, and could not be read: the server tries again every "
+            "the API keys might have changed, but could not be read: the server tries again every "
             "minute, and whenever an administrator runs `opsbrain key list`");
     else
         found = recognize(authority, digest, out, error);

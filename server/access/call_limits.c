@@ -13,8 +13,8 @@
 
 #define ID_LIMIT 1024 /* the longest id that is echoed, in bytes */
 
-/* Finds a message's id as it is written, without parsing the whole message; "" if there is no id
- * that can be echoed, or if the body is a batch. */
+/* Adds the id of a JSON-RPC message, exactly as the client wrote it, without parsing the whole
+ * message. Adds nothing if there is no id that can be echoed, or if the body is a batch. */
 static void find_id(const struct text *body, struct text *out)
 {
     struct json_scan scan;
@@ -44,7 +44,7 @@ static void refuse(const struct call_limits *limits, struct exchange *exchange, 
 
     find_id(&exchange->body, &id);
     snprintf(message, sizeof message,
-             "too many requests: %s may send %lld in a second (setting rate_per_principal); try "
+             "too many requests: %s may send %lld per second (setting rate_per_principal); try "
              "again in %lld s",
              exchange->principal.name, (long long)limits->settings->rate_per_principal,
              (long long)exchange_add_retry_after(exchange, wait_ms));
@@ -61,8 +61,8 @@ static bool is_limited(const struct exchange *exchange)
     return exchange->route != NULL && exchange->route->limited;
 }
 
-/* Without keys every caller is `local`, and the rate is limited only if the setting is not at its
- * default. */
+/* While no keys are needed, every caller is `local`, and the rate is limited only if
+ * rate_per_principal is not at its default. */
 static bool has_rate(const struct call_limits *limits)
 {
     return limits->settings->rate_per_principal != RATE_BY_DEFAULT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits what one principal may use, so that a flood from one does not starve the others: requests
- * per second, calls in progress, and time of the HTTP threads. */
+/* Limits what one principal can use (requests per second, calls in progress, and time on the HTTP
+ * threads), so that a flood from one does not starve the others. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,11 +24,11 @@ struct call_limits { /* its members are borrowed */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
 /* Runs a short call on the HTTP thread of its connection, which other connections share. False:
  * nothing was run, because the call's principal has recently used more than its share of the HTTP
- * threads' time. Queue the call for a worker instead, where it is counted (call_limits_enter). */
+ * threads' time. Queue the call for a worker instead; call_limits_enter then counts it. */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
-/* Counts a call, if its route is limited, among those that its principal has in progress, until
- * call_limits_leave. BUSY: the principal has too many calls in progress. */
+/* If the call's route is limited, counts the call among those that its principal has in progress,
+ * until call_limits_leave. BUSY: the principal has too many calls in progress. */
 CHECKED bool call_limits_enter(const struct call_limits *limits, struct exchange *exchange,
                                struct error *error);
 void call_limits_leave(const struct call_limits *limits, struct exchange *exchange);

@@ -23,7 +23,7 @@ void gate_count_refused_login(const struct exchange *exchange, const char *why)
 
     ip_format(&network, address);
     if (!audit_log_count(gate_of(exchange)->store, &event, &problem))
-        log_warning("%s: a refused login is not counted in the audit log: %s", exchange->id,
+        log_warning("%s: cannot count a refused login in the audit log: %s", exchange->id,
                     problem.message);
 }
 

@@ -15,6 +15,6 @@ struct gate {
 };
 extern const struct http_gate gate_functions;
 
-/* Counts the request in the audit log as a refused login from its client's network; `why` is the
- * detail. A failure to count it is only logged. */
+/* Counts the request in the audit log as a refused login from its client's network, with `why` as
+ * the detail. A failure to count it is only logged. */
 void gate_count_refused_login(const struct exchange *exchange, const char *why);

@@ -14,10 +14,10 @@
 #include "base/core/text.h"
 
 static const char CONTENT[] =
-    "The data folder beside this file has had API keys. While this file is here, `opsbrain serve`\n"
+    "The data folder next to this file has had API keys. While this file exists, `opsbrain serve`\n"
     "with --auth auto does not start without keys; `opsbrain key reset` removes this file.\n";
 
-/* Whether the path may end with "." or "..", which are not the name of the folder. */
+/* Whether the path might end with "." or "..", in which case it does not show the folder's name. */
 static bool may_be_nameless(const char *folder, size_t length)
 {
     return length == 0 || folder[length - 1] == '.';
@@ -47,8 +47,8 @@ void key_marker_write(const char *data_folder)
     name_marker(data_folder, &path);
     file = open(text_string(&path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) {
-        log_info("cannot record beside the data folder that it has keys (%s: %s)",
-                 text_string(&path), strerror(errno));
+        log_info("cannot record that the data folder has keys (%s: %s)", text_string(&path),
+                 strerror(errno));
         return;
     }
     if (write(file, CONTENT, sizeof CONTENT - 1) < 0 || fsync(file) != 0)
@@ -73,11 +73,12 @@ bool key_marker_remove(const char *data_folder, struct error *error)
 
     if (data_folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no data folder, and so no record of keys");
+                         "there is no data folder, and so no record that it had keys");
     name_marker(data_folder, &path);
     if (unlink(text_string(&path)) == 0)
         return true;
     return error_set(
         error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID, "%s: %s", text_string(&path),
-        errno == ENOENT ? "this file, the record of keys, does not exist" : strerror(errno));
+        errno == ENOENT ? "this file, which would record that there were keys, does not exist"
+                        : strerror(errno));
 }

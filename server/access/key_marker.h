@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records, in a file beside a data folder, that the folder once had keys: ./data.keys for ./data.
- * Otherwise, if the folder were lost or its database replaced, a server with `--auth auto` would
- * start open to everybody on its machine. */
+/* Records that a data folder once had keys, in a file next to the folder: ./data.keys for ./data.
+ * Without that record, if the folder were lost or its database replaced, a server with `--auth
+ * auto` would start open to everybody on its machine. */
 #pragma once
 
 #include <stdbool.h>

@@ -18,7 +18,7 @@ struct sign_ins {
     struct store *store;
     struct authority *authority;
     struct sign_in_limits limits;
-    void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]); /* NULL: nobody listens */
+    void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]); /* NULL: none */
     void *context;
     pthread_mutex_t lock; /* protects the rest */
     struct browser_session *sessions;
@@ -93,7 +93,7 @@ static bool has_expired(const struct sign_ins *sign_ins, const struct browser_se
            || now_ms > session->last_seen_ms + sign_ins->limits.idle_ms;
 }
 
-/* BUSY: the keys cannot be read just now. */
+/* BUSY: the keys cannot be read at the moment. */
 static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_session *session,
                           struct principal *out, struct error *error)
 {
@@ -102,21 +102,22 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
 
     role_find(session->role, &role);
     if (has_expired(sign_ins, session))
-        return error_set(error, ERROR_UNAUTHENTICATED,
-                         "you were signed out: the settings sign_in_idle (without a request) and "
-                         "sign_in (in any case) limit how long you stay signed in");
+        return error_set(
+            error, ERROR_UNAUTHENTICATED,
+            "you were signed out: the setting sign_in_idle limits how long you stay signed "
+            "in without a request, and sign_in how long in any case");
     if (!authority_check_digest(sign_ins->authority, session->key_digest, &principal, error))
         return false;
     if (!role_allows(principal.role, role))
         return error_set(error, ERROR_UNAUTHENTICATED,
-                         "you were signed out, since your role was changed to %s",
+                         "you were signed out because your role was changed to %s",
                          role_name(principal.role));
     *out = principal;
     return true;
 }
 
-/* The session of this key that was unused for longest, if the key may have no further one; NULL:
- * it may. */
+/* If the key already has as many sessions as it may have, returns the one that has been unused for
+ * the longest time; otherwise NULL. */
 static struct browser_session *find_excess(const struct sign_ins *sign_ins,
                                            const uint8_t key_digest[DIGEST_BYTES])
 {
@@ -157,11 +158,12 @@ static void forget(struct sign_ins *sign_ins, const struct browser_session *sess
 
     report_end(sign_ins, session);
     if (!browser_session_remove(sign_ins->store, session->id, NULL, &error))
-        log_warning("the ended browser session %s stays stored: %s", session->id, error.message);
+        log_warning("the browser session %s has ended, but cannot be removed from the store: %s",
+                    session->id, error.message);
 }
 
-/* Adds a stored session to those in memory. If its key already has as many as it may have, the
- * one of the key that was unused for longest ends. */
+/* Adds a stored session to those in memory. If its key already has as many sessions as it may have,
+ * ends the one that has been unused for the longest time. */
 static void remember(struct sign_ins *sign_ins, const struct browser_session *session)
 {
     struct browser_session *excess, removed;
@@ -219,7 +221,7 @@ bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct princip
     return admitted;
 }
 
-/* Copies the session of a cookie; with `removes`, also removes it from memory. False: there is
+/* Copies the session of a cookie and, if `removes` is set, removes it from memory. False: there is
  * none. */
 static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool removes,
                     struct browser_session *out)

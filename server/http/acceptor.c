@@ -41,7 +41,7 @@ void acceptor_close(struct http_loop *loop)
     loop->acceptor.resume_ns = 0;
 }
 
-/* At most one line in ten seconds: a flood of connections must not flood the log. */
+/* Allows at most one line every ten seconds: a flood of connections must not flood the log. */
 static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 {
     if (acceptor->logged_ns != 0 && now_ns - acceptor->logged_ns < LOG_EVERY_NS)
@@ -52,14 +52,14 @@ static bool may_log(struct acceptor *acceptor, int64_t now_ns)
 
 /* ---- Limits on all connections ---- */
 
-/* How many connections wait in the kernel: from 1 to ACCEPTS_PER_TURN. */
+/* How many connections wait in the kernel to be accepted: at least 1, at most ACCEPTS_PER_TURN. */
 static unsigned count_waiting(const struct acceptor *acceptor)
 {
     struct tcp_info info = { 0 };
     socklen_t length = sizeof info;
 
     if (getsockopt(acceptor->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0
-        || info.tcpi_unacked == 0) /* for a listening socket, this is its queue */
+        || info.tcpi_unacked == 0) /* for a listening socket, the length of its queue */
         return 1;
     return info.tcpi_unacked < ACCEPTS_PER_TURN ? info.tcpi_unacked : ACCEPTS_PER_TURN;
 }
@@ -78,9 +78,9 @@ void acceptor_make_room(struct note *room_note)
     http_connection_make_room((struct http_loop *)room_note, false);
 }
 
-/* Closes connections of unknown clients to make room: on this loop or, if it has none to close, on
- * the others. In the second case, the loop's next attempt also closes those of known clients,
- * unless the loop accepts a connection before. */
+/* Makes room: closes connections of unknown clients on this loop or, if there are none to close,
+ * asks the other loops to do so. After that, this loop's next attempt can also close connections of
+ * known clients, unless the loop has accepted a connection by then. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;
@@ -93,8 +93,8 @@ static void make_room(struct http_loop *loop)
     acceptor->found_none = made == 0;
 }
 
-/* While connections wait, the listening socket stays readable: if the loop watched it, the loop
- * could not sleep. */
+/* While connections wait, the listening socket stays readable: if the loop kept watching it, the
+ * loop could not sleep. */
 static void pause_accepting(struct http_loop *loop, const char *why)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -122,8 +122,8 @@ static bool pause_if_full(struct http_loop *loop)
     if (atomic_load(&http->open_connections) < http->connections_limit)
         return false;
     snprintf(why, sizeof why,
-             "%lld are open, and the setting connections or the limit of open files "
-             "allows no more",
+             "%lld are open, as many as the setting connections or the limit on open files "
+             "allows",
              (long long)http->connections_limit);
     pause_accepting(loop, why);
     return true;
@@ -131,9 +131,9 @@ static bool pause_if_full(struct http_loop *loop)
 
 /* ---- Addresses ---- */
 
-/* Counts a connection among those of its address when it begins, and no longer when it ends.
- * Returns true if it begins and is allowed. One client may have a whole network of IPv6 addresses,
- * which therefore counts as one address. */
+/* If a connection begins, counts it among those of its address; if it ends, stops counting it.
+ * Returns true if it begins and is allowed. A client can have a whole network of IPv6 addresses, so
+ * such a network counts as one address. */
 static bool count_address(struct http_loop *loop, const struct ip_address *address, bool begins)
 {
     const struct ip_address network = ip_client_network(address);
@@ -145,10 +145,11 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
     else if (rate_limit_enter(loop->http->addresses, text))
         return true;
     else if (may_log(&loop->acceptor, clock_monotonic_ns()))
-        log_warning("a connection from %s is refused: this address has %lld, as many as the "
-                    "setting connections_per_address allows; if it is a proxy, add it to the "
-                    "setting trusted_proxies",
-                    text, (long long)loop->http->settings->connections_per_address);
+        log_warning(
+            "a connection from %s is refused: this address has %lld connections, as many as the "
+            "setting connections_per_address allows; if it is a proxy, add it to the "
+            "setting trusted_proxies",
+            text, (long long)loop->http->settings->connections_per_address);
     return false;
 }
 

@@ -16,7 +16,7 @@ static CHECKED bool fail(struct error *error)
     if (cause == ENOSPC || cause == EDQUOT || cause == EFBIG)
         return error_set(
             error, ERROR_BUSY,
-            "the disk of the data folder is full: the file cannot be accepted; free some space "
+            "the disk of the data folder is full, so the file cannot be accepted: free some space "
             "and try again");
     return error_set(error, ERROR_INTERNAL, "a file in the data folder cannot be used: %s",
                      strerror(cause));

@@ -13,7 +13,7 @@
     "Mcp-Method, Mcp-Name, traceparent, tracestate, baggage"
 #define EXPOSED_HEADERS "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 #define PARAM_PREFIX "Mcp-Param-"
-#define ALLOWED_BYTES_LIMIT 2048 /* about the longest Access-Control-Allow-Headers */
+#define ALLOWED_BYTES_LIMIT 2048 /* approximate limit on Access-Control-Allow-Headers */
 #define KEPT_S "7200" /* seconds for which browsers may keep the response to a preflight */
 
 bool cors_is_preflight(const struct exchange *exchange)

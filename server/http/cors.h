@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers that let web pages of other origins call the server (CORS). origin.h checks which
- * origins may. */
+/* The headers that let web pages from other origins call the server (CORS). origin.h decides which
+ * origins are allowed to. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,8 @@ struct exchange;
 
 /* Whether the request is a browser's preflight. */
 bool cors_is_preflight(const struct exchange *exchange);
-/* Allows the requesting page, whose origin was checked, to read the answer. */
+/* Allows the requesting page to read the answer. Call this only after the page's origin was
+ * checked. */
 void cors_allow(struct exchange *exchange);
-/* Answers a preflight: allows these verbs, and the headers that MCP clients send. */
+/* Answers a preflight: allows the verbs in `verbs`, and the headers that MCP clients send. */
 void cors_answer_preflight(struct exchange *exchange, const char *verbs);

@@ -93,13 +93,14 @@ static void stop_counting(struct exchange *exchange)
     exchange->counted = false;
 }
 
-/* A standing stream's request is freed, because there may be thousands of streams, for days. */
-void exchange_update_standing(struct exchange *exchange)
+/* Frees the request of a long-lived stream (`long_lived`), because thousands of streams can stay
+ * open for days. */
+void exchange_update_long_lived(struct exchange *exchange)
 {
-    if (!exchange->standing || exchange->working)
+    if (!exchange->long_lived || exchange->working)
         return;
     if (atomic_load(&exchange->loop->draining)) {
-        exchange_end_standing(exchange);
+        exchange_end_long_lived(exchange);
         return;
     }
     stop_counting(exchange);
@@ -147,8 +148,8 @@ void exchange_abandon(struct exchange *exchange)
     exchange_resume(exchange);
 }
 
-/* An answer in one piece is written even if the client has stopped sending: many clients close
- * their side after the request. */
+/* An answer that is not a stream is sent even if the client has stopped sending: many clients close
+ * their side of the connection after the request. */
 void exchange_hang_up(struct exchange *exchange)
 {
     if (exchange->connection->gone)
@@ -157,7 +158,7 @@ void exchange_hang_up(struct exchange *exchange)
         exchange_probe(exchange);
 }
 
-/* The worker is done. On the loop's thread, or after that thread has ended. */
+/* Called when the worker is done: on the loop's thread, or after that thread has ended. */
 static void finish_work(struct note *note)
 {
     struct exchange *exchange = (struct exchange *)note;
@@ -165,7 +166,7 @@ static void finish_work(struct note *note)
     exchange->working = false;
     if (exchange->worked != NULL)
         exchange->worked(exchange);
-    exchange_update_standing(exchange);
+    exchange_update_long_lived(exchange);
     exchange_resume(exchange);
     exchange_release(exchange);
 }
@@ -204,7 +205,7 @@ void exchange_submit_or_refuse(struct exchange *exchange, struct workers *worker
         exchange_refuse(exchange, exchange->over_limit ? 429 : 503, "%s", error.message);
 }
 
-/* A request may have no principal: its route is open, its page needs none, or it was refused. */
+/* A request has no principal if its route is open, if its page needs none, or if it was refused. */
 bool exchange_may_continue(const struct exchange *exchange)
 {
     return exchange->principal.name[0] == '\0' || exchange->http->gate->may_continue(exchange);
@@ -283,7 +284,8 @@ void exchange_refuse_fault(struct exchange *exchange, const char *what, const st
 {
     log_error("%s: %s: %s", exchange->id, what, error->message);
     if (error->kind != ERROR_BUSY) {
-        exchange_refuse(exchange, 500, "internal error, see request %s", exchange->id);
+        exchange_refuse(exchange, 500, "internal error, see request %s in the server's log",
+                        exchange->id);
         return;
     }
     exchange_add_header(exchange, "Retry-After", RETRY_AFTER_S);
@@ -313,7 +315,8 @@ enum MHD_Result exchange_queue_reply(struct exchange *exchange)
 
     timeout_clear(&exchange->keep_alive);
     if (reply->status == 0)
-        exchange_reply_text(exchange, 500, "no answer, see request %s", exchange->id);
+        exchange_reply_text(exchange, 500, "no answer, see request %s in the server's log",
+                            exchange->id);
     response = length > 0 ? MHD_create_response_from_buffer(length, text_take(&reply->body),
                                                             MHD_RESPMEM_MUST_FREE)
                           : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);

@@ -26,14 +26,15 @@ struct http;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
-/* The object whose events a stream sends, and the callbacks for it. `end` and `received` may be
- * NULL: then they are not called. */
+/* The object whose events a stream sends, and the callbacks for it. `end` and `received` can be
+ * NULL. */
 struct exchange_carried {
-    void *owner; /* a reference to the object; NULL: there is none */
+    void *owner; /* a reference to the object; NULL: there is no object */
     void (*release)(void *owner);
-    /* the server is stopping: ends the stream, after its closing message if it has one */
+    /* called when the server stops: ends the stream, after its closing message if it has one */
     void (*end)(void *owner);
-    void (*received)(void *owner, int64_t sequence); /* the connection received this event */
+    /* the event with this number was passed to the connection */
+    void (*received)(void *owner, int64_t sequence);
 };
 
 struct exchange {
@@ -48,10 +49,11 @@ struct exchange {
 
     /* the request */
     const struct route *route; /* NULL: none */
-    void *context;             /* context of the route's set */
+    void *context;             /* the context of the route's set */
     const char *verb;          /* GET, POST, ... */
-    char *authority;           /* copied from the target for headers.host; NULL: not copied */
-    struct ip_address client;  /* the caller's address, from the connection or a trusted proxy */
+    /* the host and port in the request's target, which replace the Host header; NULL: none */
+    char *authority;
+    struct ip_address client; /* the caller's address, from the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
@@ -63,19 +65,21 @@ struct exchange {
     struct http_reply reply;
     struct sse_queue *sse_queue; /* events instead of a reply */
     struct exchange_carried carried;
-    bool standing;    /* a stream that lasts until one side ends it, or until the shutdown */
-    int64_t received; /* the number of the newest event that carried.received was told of */
+    /* the answer is a long-lived stream: it lasts until one side ends it or the server stops */
+    bool long_lived;
+    int64_t received; /* the newest event number that was passed to carried.received */
     /* the client disconnected, or is treated as if it had; or the request is over */
     atomic_bool left;
 
     /* the next members are for the log and the metrics */
-    const char *method, *subject; /* static: the MCP method or "batch", and the tool; "" for none */
-    char trace[TRACE_ID_SIZE];    /* the id of the trace that the request belongs to; "" for none */
+    /* static strings: the MCP method (or "batch") and the tool; "" for none */
+    const char *method, *subject;
+    char trace[TRACE_ID_SIZE]; /* the id of the trace that the request belongs to; "" for none */
     struct telemetry_row *row;
 
     /* the next members are for the loop's thread only */
     struct http_connection *connection;
-    struct http_request request_state; /* what the connection knows of this exchange */
+    struct http_request request_state; /* what the connection knows about this exchange */
     struct MHD_Connection *mhd;        /* NULL once the request is over */
     struct exchange *previous, *next;
     struct timeout keep_alive;
@@ -84,10 +88,10 @@ struct exchange {
     bool is_probed;         /* its client stopped sending, and a probe was scheduled */
     size_t body_seen;       /* bytes of the body that were read, kept or not */
     size_t read_limit;      /* the connection is closed if body_seen exceeds this */
-    bool counted;           /* it counts among the requests in flight */
+    bool counted;           /* it is counted as a request in flight */
     bool working;           /* its work was submitted, and is not yet known to be done */
-    /* its principal's calls include it (server/access/call_limits.h); its worker clears this, or
-     * the loop if no worker takes it */
+    /* it is counted among its principal's calls (server/access/call_limits.h); cleared by its
+     * worker, or by the loop if no worker takes it */
     bool has_place;
     bool over_limit; /* it was refused because its principal has too many calls */
     void (*work)(struct exchange *exchange);
@@ -97,58 +101,60 @@ struct exchange {
 /* Drops a reference; the last one frees the exchange. */
 void exchange_release(struct exchange *exchange);
 
-/* Whether the caller is still allowed, in case keys changed or expired since the request was
- * admitted. Any thread. */
+/* Whether the caller is still authorized: keys may have changed or expired since the request was
+ * admitted. Can be called on any thread. */
 bool exchange_may_continue(const struct exchange *exchange);
 
-/* Sets the status, type and body of the answer; `body` (may be NULL) is moved into it. */
+/* Sets the status, type and body of the answer; `body` (can be NULL) is moved into it. */
 void exchange_reply(struct exchange *exchange, unsigned status, const char *content_type,
                     struct text *body);
 void exchange_reply_text(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* `name` is static, `value` copied. Does nothing if there are HTTP_REPLY_HEADERS headers. */
+/* `name` must be static; `value` is copied. Does nothing if there are already HTTP_REPLY_HEADERS
+ * headers. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
-/* Answers with the events of a new queue, which is returned, borrowed. On the loop's thread. */
+/* Makes the answer a stream of the events in a new queue, and returns the queue, borrowed. Call it
+ * on the loop's thread. */
 struct sse_queue *exchange_begin_stream(struct exchange *exchange);
-/* Answers with the events of a queue that a worker created; takes over the worker's reference. Call
- * it in `worked`. */
+/* The same with a queue that a worker created; takes over the worker's reference. Call it in
+ * `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
-void exchange_wake(void *exchange); /* the callback `wake` of that queue */
-/* Sets the object whose events the stream sends; takes over the reference to it. Call it before
+void exchange_wake(void *exchange); /* the `wake` callback for that queue */
+/* Sets the object whose events the stream sends, and takes over the reference to it. Call it before
  * anything is sent. */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
-/* Undoes exchange_begin_stream and exchange_carry_take, and clears `standing`. Call it before
+/* Undoes exchange_begin_stream and exchange_carry_take, and clears `long_lived`. Call it before
  * anything is sent. */
 void exchange_drop_stream(struct exchange *exchange);
-/* Calls `work` on a thread of `workers`; `work` replies, unless the answer is a stream. BUSY:
- * `work` is not called. */
+/* Calls `work` on a thread of `workers`; `work` must reply, unless the answer is a stream. BUSY:
+ * `work` will not be called. */
 CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
                              void (*work)(struct exchange *exchange), struct error *error);
 
-/* The same, but refuses the request if that fails: 429 if the principal has too many calls, else
- * 503. */
+/* The same, but if that fails, refuses the request: with 429 if the principal has too many calls,
+ * otherwise with 503. */
 void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
                                void (*work)(struct exchange *exchange));
 
-/* Adds the header Retry-After: the time in whole seconds, rounded up. Returns the seconds. */
+/* Adds the header Retry-After with the time rounded up to whole seconds. Returns the seconds. */
 int64_t exchange_add_retry_after(struct exchange *exchange, int64_t wait_ms);
-/* Answers with an error: to a browser with a page, else in the form that the server's other clients
- * know. */
+/* Answers with an error: a browser gets a page, any other client gets what http_write_refusal
+ * (http.h) writes. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for failures of the server itself, which it logs: `what` says what failed.
- * BUSY, such as a full disk or too many waiting calls, is reported to the client (503); of other
- * failures the client gets only the request's id (500). */
+/* The same for a failure of the server itself, which is also logged; `what` says what failed. If
+ * `error` is BUSY, such as a full disk or too many waiting calls, the client gets the error message
+ * (503); otherwise it gets only the request's id (500). */
 void exchange_refuse_fault(struct exchange *exchange, const char *what, const struct error *error);
 
-/* The value of a parameter of the query; NULL: it is absent, or has no value. Borrowed from the
- * request. This and the next three: on the loop's thread. */
+/* The value of a query parameter, borrowed from the request; NULL: the parameter is absent or has
+ * no value. Call this function and the next three on the loop's thread. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
-/* Calls `each` for each parameter of the query; its `value` may be NULL. */
+/* Calls `each` for each query parameter. `value` is NULL if the parameter has no value. */
 void exchange_each_query(const struct exchange *exchange,
                          void (*each)(void *context, const char *name, const char *value),
                          void *context);
-/* Whether the request came from a trusted proxy which reports that it was reached over TLS. */
+/* Whether the request came from a trusted proxy that says the client reached it over TLS. */
 bool exchange_is_over_tls(const struct exchange *exchange);
 /* Calls `each` for each header; no value contains a NUL. */
 void exchange_each_header(const struct exchange *exchange,

@@ -7,33 +7,34 @@
 struct exchange;
 struct http_loop;
 
-/* For http_thread.c: the functions that libmicrohttpd calls (their context is the loop), and those
- * by which the loop informs an exchange. */
+/* For http_thread.c: first the functions that libmicrohttpd calls, with the loop as their context,
+ * then those that the loop calls to inform an exchange. */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot);
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
 void exchange_keep_alive(struct exchange *exchange);
-/* The client disconnected, or is to be treated as if it had. */
+/* Call it when the client has disconnected, or is to be treated as if it had. */
 void exchange_abandon(struct exchange *exchange);
-/* The server is stopping: ends a standing stream, with its closing message if it has one. A stream
- * that a worker begins later is ended by exchange_update_standing. */
-void exchange_end_standing(struct exchange *exchange);
-/* Keys changed, or one expired: closes the connection if the caller is no longer allowed. */
+/* Call it when the server is stopping: ends a long-lived stream, after its closing message if it
+ * has one. A stream that a worker begins later is ended by exchange_update_long_lived. */
+void exchange_end_long_lived(struct exchange *exchange);
+/* Call it when keys changed or one expired: closes the connection if the caller is no longer
+ * authorized. */
 void exchange_check_key(struct exchange *exchange);
 
 /* For exchange_*.c, on the loop's thread. */
 struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *mhd,
                                  const char *verb);
-/* The exchange is suspended, and its client has stopped sending, or disconnected. */
+/* Call it when the client of a suspended exchange has stopped sending or disconnected. */
 void exchange_hang_up(struct exchange *exchange);
-/* Finds out soon whether a client that stopped sending still reads its stream. */
+/* Schedules a check of whether a client that stopped sending still reads its stream. */
 void exchange_probe(struct exchange *exchange);
-/* Call it when a request was served, and when its worker is done. If the exchange is now a standing
- * stream, it is no longer counted among the requests in flight, and its request is freed; while the
- * server stops, the stream ends instead. */
-void exchange_update_standing(struct exchange *exchange);
+/* Call it after `serve` of the request's route has returned, and after the worker is done. If the
+ * answer is now a long-lived stream, the exchange is no longer counted as a request in flight, and
+ * its request is freed; if the server is stopping, the stream is ended instead. */
+void exchange_update_long_lived(struct exchange *exchange);
 void exchange_suspend(struct exchange *exchange);
 void exchange_resume(struct exchange *exchange);
 enum MHD_Result exchange_queue_reply(struct exchange *exchange);

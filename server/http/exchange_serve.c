@@ -13,9 +13,9 @@
 #include "server/http/routes.h"
 #include "server/telemetry/telemetry.h"
 
-/* How much of a refused body is read and dropped, so that a client that sends all of it before
- * reading can still read why. The limit is higher for a file whose sender was admitted: only few
- * callers may send files. */
+/* How much of a refused body is read and dropped, so that a client that sends the whole body before
+ * it reads the answer still learns the reason. The limit is higher for a file from an admitted
+ * sender, because few callers are allowed to send files. */
 #define DISCARD_LIMIT ((size_t)8 << 20)
 #define DISCARD_FILE_LIMIT ((size_t)256 << 20)
 
@@ -64,7 +64,8 @@ static void check_length(struct exchange *exchange, bool *readable)
         refuse_length(exchange);
     *readable = exchange->reply.status == 0 || length <= (int64_t)exchange->read_limit;
     if (!*readable)
-        log_warning("%s: closing, the body would have %lld bytes", exchange->id, (long long)length);
+        log_warning("%s: closing, a body of %lld bytes is too long", exchange->id,
+                    (long long)length);
 }
 
 /* The error is in this build, not in the request: see http_reader.c. */
@@ -76,7 +77,7 @@ static void refuse_unguarded(struct exchange *exchange)
     exchange->reply.closes = true;
 }
 
-/* Answers early, so that a client that still sends its body can read the reason. */
+/* Answers early, so that a client that is still sending its body can read the reason. */
 static enum MHD_Result refuse_early(struct exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
@@ -96,7 +97,7 @@ static void find_client(struct exchange *exchange)
     if (connection->is_proxy) {
         forwarded_find(exchange->mhd, &exchange->http->trusted_proxies, &exchange->client);
         ip_format(&exchange->client, exchange->client_text);
-    } else { /* already formatted, for all requests of the connection */
+    } else { /* already formatted, once for all requests on the connection */
         memcpy(exchange->client_text, connection->address_text, sizeof exchange->client_text);
     }
 }
@@ -143,7 +144,7 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
 }
 
 /* Receives a piece of the body. A refused body is read to its end, so that the connection can be
- * used again, unless the body exceeds read_limit: then the connection is closed. */
+ * reused. If the body exceeds read_limit, the connection is closed instead. */
 static void receive_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
@@ -170,7 +171,7 @@ static void dispatch(struct exchange *exchange)
     atomic_fetch_add(&exchange->http->in_flight, 1);
     if (exchange->reply.status == 0 && may_serve(exchange))
         exchange->route->serve(exchange);
-    exchange_update_standing(exchange);
+    exchange_update_long_lived(exchange);
 }
 
 /* libmicrohttpd prescribes the parameters. NOLINTNEXTLINE(readability-function-size) */
@@ -206,7 +207,7 @@ static void add_word(struct text *line, const char *word, const char *otherwise)
     text_add_char(line, ' ');
 }
 
-/* Builds the line piece by piece: formatting by printf would take as long as the rest of the
+/* Builds the line piece by piece: formatting it with printf would take as long as the rest of the
  * request's bookkeeping. */
 static void write_log(const struct exchange *exchange, unsigned status, int64_t duration_ns)
 {
@@ -238,19 +239,19 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     log_lines_end(lines);
 }
 
-/* logged if the connection ended before the answer was complete; not an HTTP status, but what other
- * servers log when a client disconnects */
+/* The status that is logged if the connection ended before the answer was complete. It is not an
+ * official HTTP status, but other servers also log it when a client disconnects. */
 #define CLIENT_LEFT 499
 
 static void record(struct exchange *exchange, enum MHD_RequestTerminationCode code)
 {
     int64_t duration_ns = clock_monotonic_ns() - exchange->started_ns;
-    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->standing
+    bool complete = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || exchange->long_lived
                     || exchange->connection->refused;
     unsigned status = complete ? exchange->reply.status : CLIENT_LEFT;
 
     if (exchange->row != NULL)
-        telemetry_record(exchange->row, status, exchange->standing ? -1 : duration_ns);
+        telemetry_record(exchange->row, status, exchange->long_lived ? -1 : duration_ns);
     if (exchange->http->settings->log_requests)
         write_log(exchange, status, duration_ns);
 }

@@ -9,18 +9,20 @@
 #include "server/http/exchange_private.h"
 #include "server/http/http.h"
 
-/* A stream is cut after this many successive keep-alive periods in which nothing was sent. */
+/* A stream is cut if its client reads nothing for this many successive keep-alive periods. */
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
-/* Sets the time of the next comment, and of the next check whether the client still reads. */
+/* Schedules the next keep-alive comment and, at the same time, the next check of whether the client
+ * still reads. */
 static void set_keep_alive(struct exchange *exchange)
 {
     timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
                 clock_monotonic_ns());
 }
 
-/* A stream may last longer than the key that it was begun with. */
+/* A stream can outlast the key that it was opened with, so the loop must know when the key
+ * expires. */
 static void watch_expiry(struct exchange *exchange)
 {
     int64_t at_ms = exchange->principal.key_expires_ms, *first_ms = &exchange->loop->key_expiry_ms;
@@ -29,8 +31,8 @@ static void watch_expiry(struct exchange *exchange)
         *first_ms = at_ms;
 }
 
-/* Sends the next comment soon: writing to a client that has disconnected triggers a reset, which
- * reveals that it has. */
+/* Schedules the next comment soon: if the client has disconnected, writing to it triggers a reset,
+ * which reveals the disconnection. */
 void exchange_probe(struct exchange *exchange)
 {
     if (exchange->is_probed)
@@ -40,8 +42,8 @@ void exchange_probe(struct exchange *exchange)
                 clock_monotonic_ns());
 }
 
-/* Reports the newest event that the connection received: a client that reconnects without naming an
- * event is sent those after it. */
+/* Reports the newest event that was passed to the connection: a client that reconnects without
+ * naming an event gets the events after that one. */
 static void report_received(struct exchange *exchange)
 {
     int64_t received = sse_queue_sequence(exchange->sse_queue);
@@ -52,8 +54,9 @@ static void report_received(struct exchange *exchange)
     exchange->carried.received(exchange->carried.owner, received);
 }
 
-/* Makes the next write fail, upon which libmicrohttpd closes the connection. If the content ended
- * with an error instead, it would close the connection only at its timeout, and there is none. */
+/* Makes the next write fail, so that libmicrohttpd closes the connection. If read_stream returned
+ * an error instead, libmicrohttpd would close the connection only after its timeout, and none is
+ * set. */
 static ssize_t cut(const struct exchange *exchange)
 {
     shutdown(exchange->connection->fd, SHUT_RDWR);
@@ -116,7 +119,7 @@ void exchange_drop_stream(struct exchange *exchange)
     sse_queue_release(exchange->sse_queue);
     exchange_carry_take(exchange, &(struct exchange_carried){ 0 });
     exchange->sse_queue = NULL;
-    exchange->standing = false;
+    exchange->long_lived = false;
 }
 
 enum MHD_Result exchange_queue_stream(struct exchange *exchange)
@@ -132,9 +135,9 @@ enum MHD_Result exchange_queue_stream(struct exchange *exchange)
     return exchange_queue_response(exchange, response, 200);
 }
 
-void exchange_end_standing(struct exchange *exchange)
+void exchange_end_long_lived(struct exchange *exchange)
 {
-    if (!exchange->standing || exchange->working)
+    if (!exchange->long_lived || exchange->working)
         return;
     if (exchange->carried.end != NULL)
         exchange->carried.end(exchange->carried.owner);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of a request's query, and its headers. */
+/* The query parameters and the headers of a request. */
 
 #include "server/http/exchange.h"
 #include "server/http/exchange_private.h"

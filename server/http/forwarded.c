@@ -30,7 +30,8 @@ static bool read_hop(const char *hop, size_t length, struct ip_address *out)
     return ip_parse(hop, length, out);
 }
 
-/* Finds the last entry of a list that ends at `end`, without the blanks around the entry. */
+/* Finds the last entry of a list that ends at `end`, without the spaces and tabs around the
+ * entry. */
 static const char *last_entry(const char *begin, const char *end, size_t *length)
 {
     const char *entry = end;
@@ -73,7 +74,8 @@ void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *truste
     forwarded_follow(text_string(&hops), trusted, address);
 }
 
-/* The proxy that connects to us wrote the last value in the last of several headers. */
+/* If there are several values or headers, the last value of the last header is the one that was
+ * written by the proxy that connects to us. */
 static enum MHD_Result read_scheme(void *context, enum MHD_ValueKind kind, const char *name,
                                    const char *value)
 {

@@ -6,14 +6,15 @@
 
 struct MHD_Connection;
 
-/* Replaces `*address`, which is a trusted proxy's, by the last address in the X-Forwarded-For
- * headers that is not a trusted proxy's; if all are, by the first. An unreadable entry ends the
- * search: then the address after it is taken. If the last entry is unreadable, or there is no
- * entry, `*address` is unchanged. */
+/* Finds the client's address. On entry, `*address` must be the address that connected to us. As
+ * long as it is a trusted proxy's, it is replaced with the next entry of the X-Forwarded-For
+ * headers, from the last entry to the first. The search also stops when no entry is left or an
+ * entry cannot be read; then `*address` stays as it is, even if it is a trusted proxy's. */
 void forwarded_find(struct MHD_Connection *mhd, const struct ip_networks *trusted,
                     struct ip_address *address);
-/* The same, given the values of the headers, joined by commas. */
+/* The same, given the headers' values joined with commas. */
 void forwarded_follow(const char *hops, const struct ip_networks *trusted,
                       struct ip_address *address);
-/* Whether the proxy that connects to us was reached by https, as it says in X-Forwarded-Proto. */
+/* Whether the client used HTTPS to reach the proxy that connects to us, according to the
+ * X-Forwarded-Proto header. */
 bool forwarded_is_https(struct MHD_Connection *mhd);

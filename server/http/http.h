@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the HTTP threads of one server share: what the program passed to them (http_server.h), their
- * loops and sockets, and counts. */
+/* The data that the HTTP threads of one server share: what the program passed in (http_server.h),
+ * the loops, the sockets and the counters. */
 #pragma once
 
 #include <stdatomic.h>
@@ -21,32 +21,33 @@ struct text;
 
 /* Callbacks that decide who may use the server, and how much. */
 struct http_gate {
-    /* Finds the principal by the request's headers, and sets exchange->principal. False: the
-     * request was answered. */
+    /* Finds the principal from the request's headers, and sets exchange->principal. False: the
+     * request was refused, and its answer is set. */
     bool (*admit)(struct exchange *exchange);
-    /* Whether the caller is still allowed, in case keys changed or expired. Any thread. */
+    /* Whether the caller is still authorized: keys may have changed or expired. Can be called on
+     * any thread. */
     bool (*may_continue)(const struct exchange *exchange);
-    /* Called when the body of a request was read, if its route is `limited` (routes.h). False: the
-     * request was answered. */
+    /* Called after the body of a request has been read, if its route is `limited` (routes.h).
+     * False: the request was refused, and its answer is set. */
     bool (*check_rate)(struct exchange *exchange);
-    /* Counts the request among the calls of its principal, until `leave`, if its route is
-     * `limited`. BUSY: there are too many. */
+    /* If the request's route is `limited`, counts it among its principal's calls until `leave`.
+     * BUSY: the principal has too many calls. */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
 
-/* Writes the body of a refusal, in the form that the clients of this server know. `id` is the id
- * that the client gave its message, as JSON; NULL: none. */
+/* Writes the body of a refusal in the form that this server's clients expect. `id` is the id of the
+ * client's message, as JSON; NULL: none. */
 typedef void http_write_refusal(unsigned status, const char *id, const char *message,
                                 struct text *out);
 
-/* Sets exchange->reply to a refusal as a page, for a browser. */
+/* Sets exchange->reply to a page that shows the refusal in a browser. */
 typedef void http_reply_page(struct exchange *exchange, unsigned status, const char *message);
 
 struct http {
-    /* these are given by the program */
+    /* the program sets these */
     const struct settings *settings;
-    const struct route_set *routes; /* ends with a set without routes */
+    const struct route_set *routes; /* ends with a set that has no routes */
     const struct http_gate *gate;
     void *gate_context;
     http_write_refusal *write_refusal;
@@ -56,8 +57,8 @@ struct http {
     char address_text[LISTEN_TEXT_SIZE];
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
-    struct rate_limit *addresses; /* counts the connections of each address */
-    /* The most connections: the setting, or fewer if the limit of open files requires it. */
+    struct rate_limit *addresses; /* counts the connections from each address */
+    /* The limit on connections: the setting, or less if the limit on open files requires it. */
     int64_t connections_limit;
 
     struct http_loop **loops;
@@ -65,9 +66,9 @@ struct http {
     atomic_uint loops_started;
     int *sockets; /* the listening sockets; -1: not open, or owned by a loop */
 
-    char request_prefix[16];       /* "req_" and characters that differ at each start */
+    char request_prefix[16];       /* "req_" and random characters, new at each start */
     atomic_uint_fast64_t requests; /* how many have begun */
-    atomic_int in_flight;          /* requests that are being answered, without standing streams */
+    atomic_int in_flight;          /* requests being answered, except long-lived streams */
     atomic_int open_streams;
     atomic_int_fast64_t open_connections;
 };

@@ -82,10 +82,10 @@ static bool is_waiting(const struct http_connection *connection)
     return connection->deadline.list != NULL;
 }
 
-/* Handles a hang-up. The socket of a suspended request is not read, so this is how the request
- * learns that the client disconnected, or may have: a client that stopped sending may still wait
- * for the answer. In all other states libmicrohttpd notices the end of the input, unless it arrives
- * together with the last bytes. */
+/* Handles a hang-up: the client has disconnected (`gone`), or has only stopped sending and may
+ * still be waiting for the answer. The socket of a suspended request is not read, so only this
+ * function informs the request. In all other states libmicrohttpd notices the end of the input
+ * itself, unless the end arrives together with the last bytes. */
 static void hang_up(struct http_connection *connection, bool gone)
 {
     enum deadline_kind waits_for = connection->waits_for;
@@ -98,15 +98,15 @@ static void hang_up(struct http_connection *connection, bool gone)
         http_connection_wait(connection, DEADLINE_LEFT);
 }
 
-/* Bytes of the next request have arrived: from now on the deadline is that of its headers, not of
- * its beginning. */
+/* Bytes of the next request have arrived: from now on, the deadline is the one for its headers, not
+ * the one for its first byte. */
 static void begin_headers(struct http_connection *connection)
 {
     if (is_waiting(connection) && connection->waits_for == DEADLINE_IDLE)
         http_connection_wait(connection, DEADLINE_HEADER);
 }
 
-/* libmicrohttpd calls no function of ours before it has the first line of a request, so the
+/* libmicrohttpd calls none of our functions until it has read the first line of a request, so the
  * deadline is set here. */
 static void handle_bytes(struct http_connection *connection)
 {
@@ -126,7 +126,7 @@ void http_connection_handle_event(struct http_connection *connection, uint32_t e
         handle_bytes(connection);
 }
 
-/* If a request came together with the previous one, only this call shows that it has begun. */
+/* If a request arrived together with the previous one, only this call shows that it has begun. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd)
 {
     struct http_connection *connection =
@@ -138,7 +138,7 @@ void *http_connection_first_line(void *loop, const char *target, struct MHD_Conn
     return NULL;
 }
 
-/* The client may be silent for long between requests, but not within one. */
+/* The client is allowed to be silent for a long time between requests, but not within one. */
 void http_connection_end_request(struct http_connection *connection)
 {
     http_connection_wait(connection, connection->sent_more ? DEADLINE_HEADER : DEADLINE_IDLE);
@@ -160,8 +160,8 @@ bool http_connection_has_whole_request(const struct http_connection *connection)
     return connection->guard.passed > connection->answered;
 }
 
-/* The refusal waits for the next turn, so that libmicrohttpd can first close the connection after
- * the last answer, if it is about to. */
+/* The refusal waits for the loop's next turn: if libmicrohttpd is about to close the connection
+ * after the last answer, it can do so first. */
 void http_connection_refuse_fault(struct http_connection *connection)
 {
     if (connection->guard.fault != NULL && connection->answered >= connection->guard.passed)
@@ -185,7 +185,8 @@ static void write_head(const struct http_reply *reply, struct text *out)
     text_add(out, "\r\n");
 }
 
-/* The few bytes are sent without waiting: a client that cannot receive them at once loses them. */
+/* The answer is short, and is sent without waiting: a client that cannot receive it at once loses
+ * it. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply)
 {
     TEXT_AUTO bytes = { 0 };
@@ -222,8 +223,8 @@ static void refuse_fault(struct http_connection *connection)
     http_connection_wait(connection, DEADLINE_LEFT);
 }
 
-/* libmicrohttpd has no function that closes a connection, but it closes a socket that is shut down.
- */
+/* libmicrohttpd has no function that closes a connection, but it closes a connection whose socket
+ * is shut down. */
 static void close_late(struct http_connection *connection)
 {
     static const char *const what[] = {
@@ -251,13 +252,14 @@ void http_connection_expire(struct http_connection *connection)
 
 #define MS_NS INT64_C(1000000)
 
-/* Which connections may be closed to make room: the kinds in this order, of each kind the one that
- * has waited longest. A new client is about to send a request, and a known one may return to an
- * idle connection at any moment and find it closed, so each has a minimum time. */
+/* Which connections can be closed to make room. The kinds are tried in this order; of each kind,
+ * only the connection that has waited longest is considered. Each kind has a minimum waiting time,
+ * because a new client is probably about to send a request, and a known client might return to an
+ * idle connection at any moment and find it closed. */
 static const struct {
     bool known;
     enum deadline_kind waits_for;
-    int64_t least_ns; /* it has waited for at least this time */
+    int64_t least_ns; /* not closed before it has waited this long */
 } closable[] = {
     { false, DEADLINE_HEADER, 100 * MS_NS }, { false, DEADLINE_BODY, 100 * MS_NS },
     { false, DEADLINE_IDLE, 100 * MS_NS },   { false, DEADLINE_SEND, 1000 * MS_NS },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client's TCP connection, from accepting to closing: its state, its deadlines, and refusals
- * that do not pass through libmicrohttpd. Only on its loop's thread. */
+/* A client's TCP connection, from accepting to closing: its state, its deadlines, and refusals that
+ * do not pass through libmicrohttpd. Used only on its loop's thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct http_reply;
 /* The state of the connection's current request. */
 struct http_request {
     const char *id;
-    bool dispatched; /* it was read completely, and is being answered */
+    bool dispatched; /* it has been read completely, and is being answered */
     bool suspended;
     /* Called when the client stops sending, or disconnects, while the request is suspended. */
     void (*hang_up)(struct http_request *request);
@@ -29,18 +29,18 @@ struct http_connection {
     struct ip_address address; /* the address of the client, or of its proxy */
     char address_text[IP_TEXT_SIZE];
     bool is_proxy;   /* it comes from a trusted proxy, which names the client of each request */
-    bool is_counted; /* it counts among the connections of its address */
+    bool is_counted; /* it is counted among its address's connections */
     bool is_known;   /* a request on it was authenticated */
-    bool ended;      /* the client stopped sending; it may still read */
-    bool gone;       /* the client does not read either: a reset, or both sides are closed */
-    bool sent_more;  /* the client sent more after the request being answered */
+    bool ended;      /* the client stopped sending, but may still read */
+    bool gone;       /* the client no longer reads either: reset, or closed on both sides */
+    bool sent_more;  /* the client sent more after the request that is being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
     size_t dropped;  /* bytes of the dropped input */
     struct timeout deadline;
-    enum deadline_kind waits_for; /* the kind of its deadline, while that is set */
+    enum deadline_kind waits_for; /* the kind of its deadline, while one is set */
     struct http_request *request; /* NULL: none */
     struct request_guard guard;
-    bool target_is_sound; /* of the current request: request_target.h */
+    bool target_is_sound; /* for the current request; see request_target.h */
     uint64_t answered;    /* how many requests on it are over */
 };
 
@@ -48,35 +48,36 @@ struct http_connection {
 struct http_connection *http_connection_open(struct http_loop *loop, struct MHD_Connection *mhd);
 void http_connection_close(struct http_connection *connection);
 
-/* Called by libmicrohttpd when it has read the first line of a request. Returns NULL, the first
+/* Called by libmicrohttpd when it has read the first line of a request. Returns NULL, the initial
  * value of the request's slot. */
 void *http_connection_first_line(void *loop, const char *target, struct MHD_Connection *mhd);
 
 /* Sets what the connection waits for from now on, and its deadline. If the client has stopped
- * sending, DEADLINE_LEFT replaces each kind that waits for input. */
+ * sending, DEADLINE_LEFT is used instead of a kind that waits for input. */
 void http_connection_wait(struct http_connection *connection, enum deadline_kind kind);
-/* Handles an event of epoll. */
+/* Handles an epoll event of the connection. */
 void http_connection_handle_event(struct http_connection *connection, uint32_t events);
-/* Handles the end of the connection's deadline. */
+/* Handles the expiry of the connection's deadline. */
 void http_connection_expire(struct http_connection *connection);
 /* Call it when the connection's request is over. */
 void http_connection_end_request(struct http_connection *connection);
 /* Refuses at once, without libmicrohttpd, and gives the client time to read the answer: the
  * connection closes when the client closes it or sends much more, or when its deadline has passed.
- * No other request may be in progress on it. */
+ * Call it only if no earlier request on the connection is still being answered. */
 void http_connection_refuse(struct http_connection *connection, const struct http_reply *reply);
-/* Closes a connection that waits for its client, to make room for another client: one of an unknown
- * client or, if none of those may be closed and `also_known` is set, of a known client. False: none
- * may be closed. */
+/* To make room for another client, closes a connection that is waiting for its client. Connections
+ * of unknown clients are tried first, then, if `also_known` is set, those of known clients. False:
+ * no connection can be closed now. */
 bool http_connection_make_room(struct http_loop *loop, bool also_known);
-/* Whether the current request passed the guard, and whether its whole body has arrived. */
+/* Whether the headers of the current request passed the guard. */
 bool http_connection_is_guarded(const struct http_connection *connection);
+/* Whether the whole current request, including its body, passed the guard. */
 bool http_connection_has_whole_request(const struct http_connection *connection);
 
 /* ---- For http_reader.c ---- */
 
-/* The loop's connection with that descriptor; NULL: there is none. */
+/* The loop's connection with this descriptor; NULL: there is none. */
 struct http_connection *http_connection_find(const struct http_loop *loop, int fd);
-/* Refuses the connection, if its guard has found a fault, as soon as the earlier requests are
- * answered. */
+/* If the connection's guard has found a fault, refuses the connection as soon as the earlier
+ * requests have been answered. */
 void http_connection_refuse_fault(struct http_connection *connection);

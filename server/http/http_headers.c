@@ -41,7 +41,7 @@ static bool item_is(const char *item, size_t length, const char *type)
            && (length == type_length || strchr("; \t", item[type_length]) != NULL);
 }
 
-/* Compares first with the value that the official clients send, to avoid parsing it. */
+/* Checks first for the value that the official clients send, to avoid parsing it. */
 static void read_accept(struct http_headers *headers, const char *value)
 {
     headers->has_accept = true;
@@ -65,8 +65,8 @@ static void read_accept(struct http_headers *headers, const char *value)
     }
 }
 
-/* libmicrohttpd keeps blanks at the end, which do not belong to the value (RFC 9110, 5.5). If there
- * is no room for the copy, they stay, and the value may match nothing. */
+/* libmicrohttpd keeps trailing spaces and tabs, which do not belong to the value (RFC 9110, 5.5).
+ * If there is no room for a copy without them, they stay, and the value might match nothing. */
 static const char *trim(struct http_headers *headers, const char *value, size_t size)
 {
     size_t length = size;

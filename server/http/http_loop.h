@@ -23,7 +23,7 @@ struct exchange;
 /* Something to do on the loop's thread. Its owner keeps it alive until deliver() is called. */
 struct note {
     struct note *next;
-    bool posted; /* under the loop's lock */
+    bool posted; /* protected by the loop's lock */
     void (*deliver)(struct note *note);
 };
 
@@ -31,27 +31,27 @@ enum deadline_kind {
     /* from connecting, or the first byte of a later request, to the end of the headers */
     DEADLINE_HEADER,
     DEADLINE_IDLE, /* from an answer to the first byte of the next request */
-    /* from the headers to the end of the body, or until a connection closes that was refused before
-     * that; begins again with each MiB of a file */
+    /* from the end of the headers to the end of the body or, if the connection is refused before
+     * that, until it closes; begins again with each MiB of a file */
     DEADLINE_BODY,
     DEADLINE_SEND, /* for the client to read the answer */
-    /* from when the client stops sending to when the rest of its request arrives; also until a
-     * connection closes that was refused by its guard (request_guard.h), or was shut down to make
-     * room */
+    /* from when the client stops sending until the rest of its request has been read; also from
+     * when a connection is refused by its guard (request_guard.h), or is shut down to make room,
+     * until it closes */
     DEADLINE_LEFT,
-    DEADLINE_REFUSAL,    /* no time: the connection is refused in the next turn */
+    DEADLINE_REFUSAL,    /* expires at once: the connection is refused in the next turn */
     DEADLINE_KEEP_ALIVE, /* until a stream needs a comment */
-    DEADLINE_PROBE,      /* the same for a client that stopped sending: shorter */
+    DEADLINE_PROBE,      /* the same, but shorter, for a client that stopped sending */
     DEADLINE_KINDS,
 };
 
 /* For acceptor.c. */
 struct acceptor {
     int fd;            /* the listening socket; -1 once closed */
-    bool ready;        /* connections wait to be accepted */
-    int64_t resume_ns; /* when to try again, monotonic; 0: not paused */
-    int64_t logged_ns; /* time of the last log line */
-    bool found_none;   /* in the last pause, this loop found nothing to close */
+    bool ready;        /* connections are waiting to be accepted */
+    int64_t resume_ns; /* when to accept again, monotonic; 0: not paused */
+    int64_t logged_ns; /* when the last log line was written */
+    bool found_none;   /* in the last pause, this loop found no connection to close */
 
     /* concerns the connection that is being opened */
     struct ip_address address;
@@ -59,8 +59,8 @@ struct acceptor {
 };
 
 struct http_loop {
-    /* asks the loop to make room for connections of other loops; the first member, so that a note
-     * can be cast to its loop */
+    /* asks the loop to make room for new connections on other loops; the first member, so that a
+     * note can be cast to its loop */
     struct note room_note;
     struct http *http;
     struct MHD_Daemon *daemon;
@@ -71,14 +71,14 @@ struct http_loop {
     struct note *notes, **notes_end;
 
     atomic_bool draining, stopping;
-    atomic_bool keys_changed; /* callers being served may no longer be allowed */
+    atomic_bool keys_changed; /* callers being served might no longer be authorized */
 
     /* the next members are for the loop's thread only */
     int64_t now_ns;        /* when this turn began, which is exact enough for deadlines */
-    int64_t key_expiry_ms; /* when the first key that a stream uses expires, UTC; 0: none does */
+    int64_t key_expiry_ms; /* when the first of the keys used by streams expires, UTC; 0: none */
     struct timeout_list deadlines[2][DEADLINE_KINDS]; /* [1]: connections of known clients */
     struct exchange *exchanges;
-    struct http_connection **connections; /* by their descriptors; NULL: none */
+    struct http_connection **connections; /* indexed by descriptor; NULL: none */
     size_t connections_size;
     struct acceptor acceptor;
     bool resumed;         /* libmicrohttpd must run again for a connection that was resumed */
@@ -86,10 +86,11 @@ struct http_loop {
     struct epoll_event events[HTTP_LOOP_EVENTS];
 };
 
-/* From any thread. False: the note is already posted, and not yet delivered. */
+/* Posts a note, from any thread. False: it is already posted, and not yet delivered. */
 bool http_loop_post(struct http_loop *loop, struct note *note);
-/* On the loop's thread, or after that has ended. */
+/* Call it on the loop's thread, or after that thread has ended. */
 void http_loop_deliver_notes(struct http_loop *loop);
-/* From any thread: makes the loop check again whether the callers being served are allowed. */
+/* From any thread: makes the loop check again whether the callers being served are still
+ * authorized. */
 void http_loop_check_keys(struct http_loop *loop);
 void http_loop_wake(struct http_loop *loop); /* from any thread */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libmicrohttpd receives with recv(), and has no hook between the socket and its parser where the
- * bytes could be examined. To examine them beforehand (MSG_PEEK) costs another call for each
- * request and misses what arrives in between; afterwards, chunk lines and NULs are gone. So recv()
- * is defined here: a program's own symbol takes precedence over that of libc, even for libraries.
- * On an HTTP thread it passes the bytes of a connection through the connection's guard; other calls
- * go straight to the kernel. If libmicrohttpd ever receives in another way, its requests are
- * refused (http_connection_is_guarded). */
+ * bytes could be examined. Examining them beforehand (MSG_PEEK) would cost another system call for
+ * each request and would miss what arrives in between; after parsing, chunk lines and NULs are
+ * gone. So this file defines recv(): a program's own symbol takes precedence over the one in libc,
+ * even for libraries. On an HTTP thread, this recv() passes the bytes of a connection through the
+ * connection's guard; other calls go straight to the kernel. If libmicrohttpd ever receives in
+ * another way, its requests are refused (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 
@@ -15,9 +15,9 @@
 #include "server/http/http_connection.h"
 
 #define DROPPED_AT_ONCE ((size_t)256 << 10) /* bytes dropped in one call */
-#define DROPPED_LIMIT ((size_t)32 << 20)    /* bytes dropped of one connection */
+#define DROPPED_LIMIT ((size_t)32 << 20)    /* bytes dropped for one connection in total */
 
-/* The loop of this thread, since recv() has no parameter for it; NULL: not an HTTP thread. */
+/* This thread's loop, for which recv() has no parameter; NULL: not an HTTP thread. */
 static _Thread_local const struct http_loop *guarded_loop;
 
 void http_reader_begin(struct http_loop *loop)
@@ -31,8 +31,9 @@ static ssize_t fail(int error_number)
     return -1;
 }
 
-/* Hides the end of the input: a client that ended its side after a request may still wait for the
- * answer, which libmicrohttpd would not write if it saw the end. */
+/* Hides the end of the input while a request is being answered: a client that closed its side after
+ * the request may still be waiting for the answer, which libmicrohttpd would not write if it saw
+ * the end. */
 static ssize_t receive(const struct http_connection *connection, void *bytes, size_t size)
 {
     ssize_t length = recvfrom(connection->fd, bytes, size, 0, NULL, NULL);
@@ -42,7 +43,7 @@ static ssize_t receive(const struct http_connection *connection, void *bytes, si
 }
 
 /* Reads and drops the input after a refused request, until the client has read the reason and
- * closes: to close first would reset the connection, and the answer would be lost. */
+ * closed the connection: closing it before that would reset it, and the answer would be lost. */
 static ssize_t drop(struct http_connection *connection)
 {
     char bytes[16384];

@@ -4,6 +4,6 @@
 
 struct http_loop;
 
-/* From now on everything that this thread receives on the loop's connections passes their guards.
- */
+/* From now on, everything that this thread receives on the loop's connections passes through their
+ * guards. */
 void http_reader_begin(struct http_loop *loop);

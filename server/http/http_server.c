@@ -28,11 +28,12 @@ static unsigned count_loops(const struct settings *settings)
     return cores < 1 ? 1 : cores > DEFAULT_THREADS_LIMIT ? DEFAULT_THREADS_LIMIT : (unsigned)cores;
 }
 
-/* Files that may be open besides connections: without them nothing could be stored or measured. */
+/* File descriptors reserved for everything besides connections: without them, nothing could be
+ * stored or measured. */
 #define DESCRIPTORS_KEPT 1024
 
-/* Raises the limit of open files generously, or as far as the system allows. If that leaves too few
- * for all connections, lowers the limit of connections. */
+/* Raises the limit on open files generously, or as far as the system allows. If that leaves too few
+ * for all connections, lowers the limit on connections. */
 static void limit_connections(struct http *http)
 {
     int64_t wanted = http->settings->connections, left;
@@ -49,7 +50,7 @@ static void limit_connections(struct http *http)
     if (left >= wanted)
         return;
     http->connections_limit = left;
-    log_warning("the limit of open files (%llu) leaves %lld connections, fewer than the setting "
+    log_warning("the limit on open files (%llu) allows %lld connections, fewer than the setting "
                 "connections (%lld)",
                 (unsigned long long)limit.rlim_cur, (long long)left, (long long)wanted);
 }
@@ -159,7 +160,7 @@ void http_server_drain(struct http *http)
     each_loop(http, http_thread_drain);
 }
 
-/* Polls: this happens only when the server stops. */
+/* Simply polls, because this runs only when the server stops. */
 void http_server_wait(struct http *http, int64_t patience_ms)
 {
     static const struct timespec moment = { .tv_nsec = 10000000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP status that reports an error to the callers of uploads and pages. */
+/* The HTTP status with which uploads and pages report an error. */
 #pragma once
 
 #include "base/core/error.h"

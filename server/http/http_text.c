@@ -8,7 +8,7 @@
 #define TEXT (HTTP_TARGET | HTTP_VALUE)
 #define TOKEN (HTTP_TOKEN | TEXT)
 
-/* RFC 9110, 5.5 and 5.6.2. Bytes beyond ASCII are obsolete, but harmless. */
+/* RFC 9110, 5.5 and 5.6.2. Non-ASCII bytes are obsolete, but harmless. */
 static const uint8_t classes[256] = {
     ['\t'] = HTTP_VALUE,    [' '] = HTTP_VALUE,   ['!'] = TOKEN,         ['"'] = TEXT,
     ['#' ... '\''] = TOKEN, ['(' ... ')'] = TEXT, ['*' ... '+'] = TOKEN, [','] = TEXT,
@@ -17,8 +17,9 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* Marks, by their highest bit, all bytes but letters and "-", of which most names of headers
- * consist. The marks after a byte beyond ASCII may be wrong, because its sum carries. */
+/* Returns eight bytes whose highest bits mark the bytes that are neither letters nor "-"; most
+ * header names have only letters and "-". The marks after a non-ASCII byte can be wrong, because
+ * the addition carries into the next byte. */
 static uint64_t find_others(uint64_t eight)
 {
     uint64_t lower = eight | EACH_BYTE(0x20);
@@ -41,7 +42,7 @@ const char *http_pass(const char *at, const char *end, unsigned class)
     return at;
 }
 
-/* Examines eight bytes at once. */
+/* Examines eight bytes at a time. */
 const char *http_pass_text(const char *at, const char *end, unsigned class)
 {
     uint8_t least = class == HTTP_TARGET ? '!' : ' ';

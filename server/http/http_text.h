@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Characters of a name or verb; of the target of a request; of a header's value, including blanks.
- */
+/* The characters of a name or verb, of a request target, and of a header value (including spaces
+ * and tabs). */
 enum { HTTP_TOKEN = 1, HTTP_TARGET = 2, HTTP_VALUE = 4 };
 
-/* The first byte from `at` on that is not of the class, or `end`. */
+/* The first byte from `at` on that is not in the class, or `end`. */
 const char *http_pass(const char *at, const char *end, unsigned class);
-/* The same, faster for long texts: only for HTTP_TARGET and HTTP_VALUE. */
+/* The same, but faster for long texts; only for HTTP_TARGET and HTTP_VALUE. */
 const char *http_pass_text(const char *at, const char *end, unsigned class);

@@ -25,13 +25,14 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
-#define KEYS_CHECK_MS INT64_C(3600000) /* longest sleep while a stream's key is to expire */
-#define IDLE_S 75                      /* longer than most clients and proxies keep a connection */
-/* Bytes for the request headers and buffers of one connection, which stay resident. */
+#define KEYS_CHECK_MS INT64_C(3600000) /* longest sleep while a stream's key can expire */
+#define IDLE_S 75                      /* most clients and proxies close idle connections sooner */
+/* Bytes for the request headers and buffers of one connection; they stay in memory while it is
+ * open. */
 #define CONNECTION_MEMORY (10 * 1024UL)
-#define LEFT_S 1       /* time after which a connection of DEADLINE_LEFT closes */
-#define PROBE_S 1      /* time until a client that stopped sending gets a keep-alive */
-#define STOP_TURNS 100 /* the most turns in which open requests can end before the daemon stops */
+#define LEFT_S 1       /* time after which a connection with DEADLINE_LEFT closes */
+#define PROBE_S 1      /* time until a client that stopped sending gets a comment */
+#define STOP_TURNS 100 /* maximum number of turns to wait for open requests when stopping */
 
 /* ---- Time ---- */
 
@@ -69,7 +70,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The most milliseconds to sleep; -1: for ever. */
+/* The maximum time to sleep, in milliseconds; -1: unlimited. */
 static int sleep_limit_ms(struct http_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG daemon_ms;
@@ -102,7 +103,7 @@ static void drain(struct http_loop *loop)
         return;
     acceptor_close(loop);
     for (struct exchange *e = loop->exchanges; e != NULL; e = e->next)
-        exchange_end_standing(e);
+        exchange_end_long_lived(e);
 }
 
 static void handle_event(struct http_loop *loop, const struct epoll_event *event)
@@ -138,7 +139,7 @@ static void turn(struct http_loop *loop, int timeout_ms)
     log_lines_write(&loop->log);
 }
 
-/* No connection may be suspended when the daemon stops. */
+/* Ends all requests first: the daemon must not be stopped while a connection is suspended. */
 static void close_all(struct http_loop *loop)
 {
     for (int i = 0; i < STOP_TURNS && loop->exchanges != NULL; i++) {

@@ -83,9 +83,9 @@ bool listen_is_loopback(const struct listen_address *address)
     return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Opens a bound socket; with `shared`, further sockets may be bound to the same port. SO_REUSEADDR
- * lets a restarted server bind although connections of the old one are still closing, but not while
- * another socket listens. */
+/* Opens and binds a socket; with `shared`, more sockets can be bound to the same port. SO_REUSEADDR
+ * lets a restarted server bind while connections of the old one are still closing, but not while
+ * another socket is listening. */
 static int open_socket(const struct listen_address *address, bool shared)
 {
     int fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -113,7 +113,7 @@ static CHECKED bool refuse(const struct listen_address *address, struct error *e
                      strerror(errno));
 }
 
-/* Checks that no other process listens on the address. Replaces port 0 by a free port. */
+/* Checks that no other process listens on the address. Replaces port 0 with a free port. */
 static CHECKED bool probe(struct listen_address *address, struct error *error)
 {
     int fd = open_socket(address, false);

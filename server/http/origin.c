@@ -8,7 +8,7 @@
 
 #define HOST_SIZE 256
 
-/* The host of "host:port" or "[address]:port", without brackets. */
+/* Gets the host from "host", "host:port" or "[address]:port", without brackets. */
 static bool split_host(const char *text, size_t length, char out[HOST_SIZE])
 {
     const char *end = text + length;
@@ -50,7 +50,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* Whether a Host is allowed. The setting may list its name alone, or its name with its port. */
+/* Whether a Host is allowed. The setting can list its name with or without its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
     static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };
@@ -67,8 +67,8 @@ static bool host_is_allowed(const struct origin_rules *rules, const char *text, 
            || is_listed(rules->allowed_hosts, text, length);
 }
 
-/* Whether an origin, which is a scheme and a host, is allowed: it is listed, or its scheme is http
- * or https and its host is an allowed Host. */
+/* Whether an origin (a scheme and a host) is allowed: it is listed, or its scheme is http or https
+ * and its host is an allowed Host. */
 static bool origin_is_allowed(const struct origin_rules *rules, const char *origin)
 {
     const char *host = strstr(origin, "://");

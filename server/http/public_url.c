@@ -8,15 +8,15 @@
 #include "server/http/http.h"
 #include "server/settings/settings.h"
 
-#define HOST_LIMIT 261 /* the most bytes of a name and a port */
+#define HOST_LIMIT 261 /* maximum length of a name and a port, in bytes */
 
 static bool is_plain_character(unsigned char c)
 {
     return isalnum(c) || (c != '\0' && strchr(".-_:[]", c) != NULL);
 }
 
-/* Whether a Host can become part of a URL. origin_check() checks only the name: the caller could
- * send anything after the colon. */
+/* Whether a Host can become part of a URL: origin_check() checks only the name, so there could be
+ * anything after the colon. */
 static bool is_plain(const char *host)
 {
     size_t length = 0;

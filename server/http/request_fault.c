@@ -3,22 +3,23 @@
 
 const struct request_fault request_faults[] = {
     [BAD_REQUEST_LINE] = { 400, "the request line must be METHOD TARGET HTTP/1.1, with single "
-                                "blanks between them" },
+                                "spaces between them" },
     [BAD_VERSION] = { 505, "the version must be HTTP/1.1 or HTTP/1.0" },
     [BAD_LINE_END] = { 400, "a line does not end with CR LF" },
-    [BAD_FOLD] = { 400, "a header's line begins with a blank: a value must be on one line" },
-    [BAD_BLANK] = { 400, "there is a blank between a header's name and its colon" },
-    [BAD_NAME] = { 400, "a header's name is empty or has a character that no name may have" },
-    [BAD_VALUE] = { 400, "a header's value has a control character" },
+    [BAD_FOLD] = { 400, "a header line begins with a space or tab: a value must be on one line" },
+    [BAD_BLANK] = { 400, "there is a space or tab between a header's name and its colon" },
+    [BAD_NAME] = { 400,
+                   "a header's name is empty or contains a character that is not allowed there" },
+    [BAD_VALUE] = { 400, "a header's value contains a control character" },
     [BAD_LENGTH] = { 400, "Content-Length must be a number of at most 18 decimal digits" },
-    [BAD_CODING] = { 400, "the last coding of Transfer-Encoding must be chunked" },
-    [UNKNOWN_CODING] = { 501, "no Transfer-Encoding besides chunked is supported" },
+    [BAD_CODING] = { 400, "the last coding in Transfer-Encoding must be chunked" },
+    [UNKNOWN_CODING] = { 501, "the only supported Transfer-Encoding is chunked" },
     [OLD_CODING] = { 400, "HTTP/1.0 has no Transfer-Encoding" },
     [TWICE] = { 400, "the header Content-Length or Transfer-Encoding occurs twice" },
     [CONTRADICTION] = { 400, "Content-Length and Transfer-Encoding contradict each other" },
     [BAD_TRAILER] = { 400, "Content-Length and Transfer-Encoding cannot follow the body" },
     [BAD_CHUNK] = { 400,
                     "a chunk must consist of its size in at most 15 hexadecimal digits, CR LF, its "
-                    "bytes and CR LF; an extension may have at most 255 bytes" },
+                    "bytes and CR LF; an extension can have at most 255 bytes" },
     [TOO_LONG] = { 431, "the request line and the headers are too long" },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be wrong with the form of a request, and how it is answered. */
+/* What can be wrong with the form of a request, and the answer to each fault. */
 #pragma once
 
 enum request_fault_kind {

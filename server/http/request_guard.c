@@ -7,22 +7,23 @@
 #include "base/formats/percent.h"
 #include "server/http/http_text.h"
 
-/* libmicrohttpd gets 10 KiB for a connection (http_thread.c). A head must leave enough of these for
- * the line of a chunk: without enough, libmicrohttpd loops for ever. */
+/* libmicrohttpd gets 10 KiB for each connection (http_thread.c). The head of a request (its first
+ * line and its headers) must leave enough of that for the size line of a chunk; otherwise
+ * libmicrohttpd loops forever. */
 #define HEAD_BYTES (9 * 1024U)
 #define RECORD_BYTES 80U /* more than libmicrohttpd needs for a header besides its text */
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
 #define CASE_BIT 0x20
-#define EXTENSION_BYTES 255 /* the most bytes of a chunk's extension */
+#define EXTENSION_BYTES 255 /* maximum length of a chunk's extension */
 
 enum part {
     PART_START, /* between requests */
     PART_VERB,
     PART_TARGET,
     PART_VERSION,
-    PART_LINE, /* the first byte of a header's line, or of the empty line that ends the head */
+    PART_LINE, /* the first byte of a header line, or of the empty line that ends the head */
     PART_NAME,
     PART_VALUE,
     PART_BODY,
@@ -31,7 +32,7 @@ enum part {
     PART_CHUNK,
     PART_CHUNK_END,
     PART_LINE_END, /* the LF after a CR */
-    PART_HEAD_END, /* only as `next`, after the empty line */
+    PART_HEAD_END, /* only in `next`: the empty line ends the head */
 };
 
 enum field { FIELD_OTHER, FIELD_LENGTH, FIELD_CODING, FIELD_COOKIE };
@@ -46,8 +47,8 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
-    /* where the current request begins, unless its first lines were recalled; NULL: not in this
-     * input */
+    /* where the current request begins (not set if its first lines were recalled); NULL: before
+     * this input */
     const char *request;
 };
 
@@ -121,9 +122,9 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
-/* Clients repeat most of a head, and lines that are the same as before need not be read again. Only
- * the lines before the first header that matters here are remembered: `known` holds all that they
- * change. */
+/* Clients send mostly the same head again, and lines that are the same as before need not be
+ * examined again. Only the lines before the first header that matters here are remembered; `known`
+ * holds everything that they change in the guard. */
 static bool recall(struct request_guard *guard, struct input *input)
 {
     size_t length = guard->known.length;
@@ -208,8 +209,8 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Adds to the word: a name, or a value that matters. A word that does not fit is longer than any
- * that it is compared with. */
+/* Adds to the word, which is a name or a value that matters. A word that does not fit is longer
+ * than all words that it could be compared with. */
 static void add_to_word(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
@@ -235,7 +236,7 @@ static bool end_length(struct request_guard *guard)
     return true;
 }
 
-/* Only "chunked" as the last coding shows where the body ends. */
+/* The end of the body can be found only if the last coding is "chunked". */
 static bool end_coding(struct request_guard *guard)
 {
     static const char last[] = "chunked";
@@ -261,7 +262,8 @@ static bool end_value(struct request_guard *guard)
     return guard->field != FIELD_CODING || end_coding(guard);
 }
 
-/* Blanks around a value do not belong to it; a run of blanks within it counts as one. */
+/* Spaces and tabs around a value do not belong to it; a run of them within it counts as one
+ * space. */
 static void add_value(struct request_guard *guard, const char *at, const char *end)
 {
     for (; at < end; at++) {
@@ -333,8 +335,8 @@ static bool read_name(struct request_guard *guard, struct input *input)
     return begin(guard, PART_VALUE);
 }
 
-/* The end of a line that is complete and does not matter here, like most lines; NULL: it must be
- * examined. */
+/* If the line is complete and does not matter here, like most lines, returns its end; NULL: the
+ * line must be examined. */
 static const char *pass_line(const char *at, const char *end)
 {
     const char *colon = http_pass(at, end, HTTP_TOKEN), *after;

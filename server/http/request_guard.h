@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses what two readers
- * could understand as different requests (RFC 9112): a blank before a colon, a bare CR, a NUL, two
- * lengths. Otherwise a request could be smuggled past a proxy inside another one. The guard
- * interprets only the headers that say where a body ends; of the others it checks the form, and
- * how much of libmicrohttpd's memory they take. */
+/* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses input that two
+ * readers could interpret as different requests (RFC 9112): a space before a colon, a bare CR, a
+ * NUL, two lengths. Otherwise a request could be smuggled past a proxy inside another one. The
+ * guard interprets only the headers that say where a body ends; for the others, it checks only the
+ * form and how much of libmicrohttpd's memory they take. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,26 +24,27 @@ struct request_guard {
     struct {
         char bytes[REQUEST_GUARD_KNOWN]; /* the first lines of an earlier head */
         uint16_t length;                 /* 0: none */
-        /* bytes of libmicrohttpd's memory for the lines, besides their text */
+        /* bytes that the lines take in libmicrohttpd's memory, besides their text */
         uint32_t record_bytes;
         bool is_old;
     } known;
 
-    /* for request_guard.c: concerns one request; zero at its beginning */
+    /* for request_guard.c: the state of one request; zero at its beginning */
     uint8_t part;  /* what the next byte belongs to */
     uint8_t next;  /* the part that follows the end of the line */
     uint8_t field; /* the current header */
-    bool is_old;   /* of HTTP/1.0 */
+    bool is_old;   /* it is HTTP/1.0 */
     bool is_known; /* its first lines are those in `known` */
     bool has_length, has_coding, in_trailer, had_blank;
-    /* bytes read of the current version, chunk size or extension; of a target: 1 if any */
+    /* bytes read of the current version, chunk size or extension; for a target, 1 if any were
+     * read */
     uint16_t length;
     uint8_t word_length;
     char word[30];       /* a name, or a value that matters here */
-    uint32_t head_bytes; /* what head and trailer take in libmicrohttpd's memory */
+    uint32_t head_bytes; /* what the head and trailer take in libmicrohttpd's memory */
     uint64_t body_left;  /* bytes left of the body, or of the chunk */
 };
 
-/* Checks the next bytes. Returns how many of them may be read: all, or, if there is a fault, those
- * of the requests before the faulty one. After a fault it must not be called again. */
+/* Checks the next bytes. Returns how many of them can be passed on: all of them or, if there is a
+ * fault, those of the requests before the faulty one. Must not be called again after a fault. */
 size_t request_guard_check(struct request_guard *guard, const char *bytes, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The path of a route: "/runs", or with places, "/runs/{id}/{chart}.svg". A place is a segment of a
- * path, or a part of one, of at least one byte; a segment has one place at most. */
+/* The path of a route, such as "/runs" or, with places for values, "/runs/{id}/{chart}.svg". A
+ * place stands for a segment of a path or a part of one, of at least one byte. A segment has at
+ * most one place. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +9,8 @@
 
 #define ROUTE_PLACES 2
 
-/* The values at the places of a path, in order; borrowed from the pattern and the path. */
+/* The names of the places and the values at them, in order; borrowed from the pattern and the
+ * path. */
 struct route_places {
     struct route_place {
         const char *name, *text;
@@ -17,6 +19,6 @@ struct route_places {
     size_t count;
 };
 
-/* Whether a path fits the pattern, with or without a slash at its end. *out: the values at the
+/* Whether a path fits the pattern, with or without a trailing slash. *out: the values at the
  * pattern's places; meaningless if the path does not fit. */
 bool route_pattern_matches(const char *pattern, const char *path, struct route_places *out);

@@ -82,15 +82,16 @@ static void refuse_route(struct exchange *exchange, const char *path)
     }
 }
 
-/* Refuses what a proxy and this server could understand as different requests. The form of the
- * request was already checked: request_guard.h. */
+/* Refuses what a proxy and this server could interpret as different requests. The guard has already
+ * checked the form of the request (request_guard.h). */
 static bool check_target_and_headers(struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
 
     if (!exchange->connection->target_is_sound)
-        exchange_refuse(exchange, 400,
-                        "the target must be a path, or http://HOST with a path, without %%00");
+        exchange_refuse(
+            exchange, 400,
+            "the target must be a path or http://HOST with a path, and must not contain %%00");
     else if (headers->repeated != NULL)
         exchange_refuse(exchange, 400, "the header %s occurs twice", headers->repeated);
     else if (headers->needs_host && headers->host == NULL)

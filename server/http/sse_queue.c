@@ -27,7 +27,7 @@ struct sse_queue {
     pthread_mutex_t lock; /* protects the rest */
     struct frame *first, **end;
     size_t frames, bytes;
-    size_t offset; /* bytes of the first frame that are read */
+    size_t offset; /* bytes of the first frame that have been read */
     size_t bytes_read;
     int64_t sequence; /* of the newest event that was read completely */
     bool begun;       /* the answer is a stream now: see sse_queue_begin */
@@ -112,7 +112,8 @@ static bool append(struct sse_queue *sse_queue, struct frame *frame)
     return true;
 }
 
-/* Takes over the frame. False: the queue had more than `frames_limit` frames, or refused it. */
+/* Takes over the frame. False: the queue had more than `frames_limit` frames, or refused this
+ * one. */
 static bool put_take(struct sse_queue *sse_queue, struct frame *frame, size_t frames_limit)
 {
     bool fits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deadlines of one length, in order of expiry: constant time to set, move and clear. A list belongs
- * to one thread. */
+/* A list of deadlines that all have the same length, in order of expiry. Setting, moving or
+ * clearing a deadline takes constant time. A list belongs to one thread. */
 #pragma once
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ struct timeout_list {
 };
 
 void timeout_list_init(struct timeout_list *list, int64_t length_ns);
-/* Sets the deadline to now plus the list's length; if it is already set, in this list or another,
- * it moves. */
+/* Sets the deadline to `now_ns` plus the list's length. If it is already set, in this list or
+ * another, it is moved. */
 void timeout_set(struct timeout_list *list, struct timeout *deadline, int64_t now_ns);
 void timeout_clear(struct timeout *deadline); /* does nothing if it is not set */
 /* Removes and returns the first deadline that has passed; NULL: none has. */

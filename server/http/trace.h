@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* W3C trace context: finds the trace of a request, for the log. */
+/* Finds the trace that a request belongs to (W3C Trace Context), for the log. */
 #pragma once
 
 #include <stdbool.h>
 
 #define TRACE_ID_SIZE 33 /* 32 hex digits and NUL */
 
-/* The trace id of a `traceparent` (NULL: none). False, and out unchanged, unless it has the form of
- * the recommendation: version, trace id, parent id and flags in lower-case hex, neither id zero. */
+/* Reads the trace id from the value of a `traceparent` header (NULL: there is none). False, with
+ * `out` unchanged, unless the value has the form that the recommendation requires: version, trace
+ * id, parent id and flags in lowercase hexadecimal, and no id that is zero. */
 bool trace_id_read(const char *traceparent, char out[TRACE_ID_SIZE]);

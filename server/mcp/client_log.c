@@ -55,8 +55,9 @@ bool client_log_set_level(struct rpc *rpc)
     return true;
 }
 
-/* In 2026-07-28 a request gets messages only if it names a level; in the legacy era clients get
- * those from SESSION_LOG_LEVEL on until they set another level. */
+/* In protocol version 2026-07-28, a request gets log messages only if it names a level. In earlier
+ * versions (the legacy era), a client gets messages at SESSION_LOG_LEVEL and above until it sets
+ * another level. */
 static bool is_wanted(const struct rpc *rpc, enum severity severity)
 {
     struct stream *stream = rpc->stream;

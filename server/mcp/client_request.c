@@ -19,25 +19,26 @@
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
-#define CHECK_MS 200 /* time between checks whether the client still waits for the call */
+#define CHECK_MS 200 /* how often the call is checked for cancellation */
 #define REASON_BYTES 200
 
 /* One request to the client. */
 struct client_request {
-    /* in the session's list; under the session's lock, as are the next two members */
+    /* the next request in the session's list; the session's lock protects this member and the next
+     * two */
     struct client_request *next;
     struct inquiry *inquiry;
     json_t *response;         /* our copy of the client's message; NULL: none yet */
     char id[ID_SIZE];         /* unguessable, so that only the addressed client can answer */
-    char quoted[ID_SIZE + 2]; /* as JSON text */
+    char quoted[ID_SIZE + 2]; /* the id as JSON text */
 };
 
-/* All questions that a call asks together. */
+/* All questions that a call asks at once. */
 struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
     size_t count;
-    size_t unanswered; /* how many questions have no answer yet; under the session's lock */
+    size_t unanswered; /* questions that have no answer yet; protected by the session's lock */
     pthread_cond_t answered;
     struct client_request *requests; /* one per question */
 };
@@ -62,7 +63,7 @@ static CHECKED bool send_all(const struct inquiry *inquiry, struct error *error)
 
         if (!push(inquiry, message))
             return error_set(error, ERROR_CANCELLED,
-                             "the client disconnected before it could be asked for %s",
+                             "the client disconnected before %s could be sent to it",
                              question->method);
     }
     return true;
@@ -129,7 +130,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* Waits until all questions are answered, the call is cancelled, or the time is over. */
+/* Waits until all questions are answered, the call is cancelled, or the time is up. */
 static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
 {
     struct rpc *rpc = inquiry->rpc;
@@ -155,7 +156,7 @@ static CHECKED bool wait(struct inquiry *inquiry, struct error *error)
     if (late)
         return error_set(error, ERROR_TIMEOUT,
                          "the client did not answer %s within %lld s (setting ask_timeout): call "
-                         "again when the user is there",
+                         "again when the user is available",
                          inquiry->questions[0].method, (long long)patience_s);
     return true;
 }
@@ -191,12 +192,13 @@ void client_request_handle_response(const struct rpc *rpc)
 static CHECKED bool refuse(const struct question *question, const json_t *response,
                            struct error *error)
 {
-    const char *message = json_get_text(json_object_get(response, "error"), "message", "no reason");
+    const char *message =
+        json_get_text(json_object_get(response, "error"), "message", "no reason given");
     TEXT_AUTO shown = { 0 };
 
     text_add_printable(&shown, message, strlen(message), REASON_BYTES);
-    return error_set(error, ERROR_UPSTREAM, "the client did not answer %s: %s", question->method,
-                     text_string(&shown));
+    return error_set(error, ERROR_UPSTREAM, "the client answered %s with an error: %s",
+                     question->method, text_string(&shown));
 }
 
 static CHECKED bool collect(const struct inquiry *inquiry, json_t **answers, struct error *error)
@@ -236,13 +238,13 @@ static CHECKED bool inquire(struct inquiry *inquiry, json_t **answers, struct er
     answered = send_all(inquiry, error) && wait(inquiry, error);
     leave(inquiry);
     if (!answered)
-        withdraw(inquiry, error->kind == ERROR_TIMEOUT ? "it took too long" : "the call is over");
+        withdraw(inquiry, error->kind == ERROR_TIMEOUT ? "no answer in time" : "the call is over");
     answered = answered && collect(inquiry, answers, error);
     inquiry_finish(inquiry);
     return answered;
 }
 
-/* ---- Which client can be asked ---- */
+/* ---- Which clients can be asked ---- */
 
 static CHECKED bool check_capabilities(const struct rpc *rpc, const struct question *questions,
                                        size_t count, struct error *error)
@@ -255,7 +257,7 @@ static CHECKED bool check_capabilities(const struct rpc *rpc, const struct quest
         return true;
     shown = json_write(missing);
     return error_set(error, ERROR_UNSUPPORTED,
-                     "this needs a client that declares the capabilities %.200s at initialize",
+                     "this needs a client that declares the capabilities %.200s in initialize",
                      shown);
 }
 
@@ -266,15 +268,16 @@ static CHECKED bool ask_session(struct rpc *rpc, const struct question *question
 
     if (rpc->session == NULL)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "this needs a client that can be asked for %s: one with a session",
+                         "%s can be sent to the client only in a session: begin with initialize",
                          questions[0].method);
     if (!check_capabilities(rpc, questions, count, error))
         return false;
     if (rpc->stream == NULL)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "the client cannot be asked for %s here: its request has no stream of "
-                         "events (Accept: text/event-stream, and not in a batch)",
-                         questions[0].method);
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "%s cannot be sent to the client, because this call has no stream of events "
+            "(it needs Accept: text/event-stream, and must not be in a batch)",
+            questions[0].method);
     return inquire(&inquiry, answers, error);
 }
 

@@ -24,7 +24,7 @@ json_t *input_request_requests(const struct question *questions, size_t count)
 
 /* ---- Capabilities ---- */
 
-/* A client that declares only {} supports forms. */
+/* A client whose capability is just {} supports forms. */
 static bool knows_elicitation(const json_t *capability, const struct question *question)
 {
     if (elicitation_is_by_url(question->params))
@@ -41,7 +41,7 @@ static bool knows_sampling(const json_t *capability, const struct question *ques
                || json_is_object(json_object_get(capability, "tools")));
 }
 
-/* Adds {"name":{"part":{}}} to *missing; `part` NULL: {"name":{}}. */
+/* Adds {"name":{"part":{}}} to *missing, or {"name":{}} if `part` is NULL. */
 static void add_missing(json_t **missing, const char *name, const char *part)
 {
     json_t *capability;

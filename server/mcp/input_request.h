@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to a client during a request, and its answers, in the JSON that both eras and tasks
- * share. */
+/* Questions to a client during a request, and the client's answers, as JSON. Both protocol eras and
+ * the tasks extension use the same form. */
 #pragma once
 
 #include <jansson.h>
@@ -8,15 +8,16 @@
 #include "base/core/error.h"
 #include "handlers/tool.h"
 
-/* A question's parameters as they are sent; new reference, an object. */
+/* A question's parameters as they are sent: an object, a new reference. */
 json_t *input_request_params(const struct question *question);
 /* {"key":{"method":...,"params":...}} as MCP's InputRequests; new reference. */
 json_t *input_request_requests(const struct question *questions, size_t count);
-/* The capabilities that the questions need but that are not among the client's `capabilities`
- * (NULL: none), as MCP's ClientCapabilities; new reference. NULL: none is missing. */
+/* Returns the capabilities that the questions need but the client lacks, as MCP's
+ * ClientCapabilities; new reference. NULL: none is missing. `capabilities`: those that the client
+ * declared; NULL: none. */
 json_t *input_request_missing(const json_t *capabilities, const struct question *questions,
                               size_t count);
-/* Checks that `result` has the right form for an answer to the question. INVALID says what is
- * wrong. */
+/* Checks that `result` has the right form for an answer to the question. INVALID: the error message
+ * says what is wrong. */
 CHECKED bool input_request_check(const struct question *question, const json_t *result,
                                  struct error *error);

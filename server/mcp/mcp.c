@@ -24,7 +24,7 @@
 #define BATCH_LIMIT 64
 #define RETRY_AFTER_S "2"
 
-/* A POST: one message, or a batch of them (only in 2025-03-26). */
+/* A POST request: one message or, only in revision 2025-03-26, a batch of messages. */
 struct post {
     json_t *root;
     bool batch;
@@ -95,7 +95,8 @@ void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const
 
 /* ---- Running ---- */
 
-/* Agents see a tool's answer, but rarely an HTTP status: a call's error is in its result. */
+/* Agents see a call's result, but rarely an HTTP status, so the error of a call is put into its
+ * result. */
 static void fail_busy(struct rpc *rpc, const struct error *error)
 {
     if (rpc->tool != NULL)
@@ -104,8 +105,8 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
         rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
 }
 
-/* Answers a request that was not begun, because its key became invalid or the server stops: the
- * client may call again with another key, or later. A client that disconnected is a third reason:
+/* Answers a request that was not begun, because its key became invalid or the server is stopping:
+ * the client can call again with another key, or later. The client might also have disconnected;
  * then nobody reads the answer. */
 static void fail_unbegun(struct rpc *rpc)
 {
@@ -148,25 +149,26 @@ static void reply_batch(struct exchange *exchange, struct post *post)
     reply_json(exchange, 200, &json);
 }
 
-/* An error with an HTTP status of its own uses it, as long as nothing was sent: then this closes
- * the queue of the stream. */
+/* Whether the answer is an error with its own HTTP status, and that status can still be sent
+ * because the stream has not begun. If so, this function closes the stream's queue. */
 static bool answers_by_status(struct exchange *exchange, const struct rpc *rpc)
 {
     return !rpc->silent && rpc->error_code != 0 && rpc->http_status != 200
            && sse_queue_withdraw(exchange->sse_queue);
 }
 
-/* If the principal may not store as much as the answer takes, an error is stored in its place, for
- * a client that reconnects. */
+/* If the answer is larger than what the principal may still store, an error is stored in its place,
+ * for a client that reconnects. */
 static void push_answer(struct stream *stream, const struct rpc *rpc)
 {
     struct rpc not_stored = { .id = rpc->id, .era = rpc->era };
     TEXT_AUTO json = { 0 };
     TEXT_AUTO otherwise = { 0 };
 
-    rpc_fail(&not_stored, RPC_INTERNAL, 200,
-             "the answer was sent once and is not stored: too much is stored for you now; "
-             "call again, or see job_list and audit_list");
+    rpc_fail(
+        &not_stored, RPC_INTERNAL, 200,
+        "the answer was sent once, but not stored, because too much is already stored for you: "
+        "call again, or see job_list and audit_list");
     rpc_write(rpc, &json);
     rpc_write(&not_stored, &otherwise);
     stream_push_answer(stream, text_string(&json), json.length, text_string(&otherwise));
@@ -189,7 +191,7 @@ static void forget_calls(struct post *post)
             session_remove_call(post->rpcs[i].session, &post->rpcs[i].call);
 }
 
-/* Serves the whole POST, on the thread where it was placed. */
+/* Runs all messages of the POST, on the thread chosen by place(). */
 static void run_post(struct exchange *exchange)
 {
     struct post *post = exchange->request;
@@ -201,7 +203,7 @@ static void run_post(struct exchange *exchange)
         if (post->rpcs[i].method != NULL)
             run(&post->rpcs[i]);
     forget_calls(post);
-    if (exchange->standing && first->error_code == 0)
+    if (exchange->long_lived && first->error_code == 0)
         return; /* the stream is the answer */
     if (post->batch)
         reply_batch(exchange, post);
@@ -243,15 +245,15 @@ static bool is_slow(const struct post *post)
     return false;
 }
 
-/* A stream carries progress, log messages and questions, and keeps the connection alive while the
- * client waits. */
+/* Whether to answer with a stream, which carries progress, log messages and questions, and keeps
+ * the connection alive while the client waits. */
 static bool wants_stream(const struct exchange *exchange, const struct post *post)
 {
     const struct rpc *first = post->rpcs;
 
     if (!exchange->headers.accepts_events || post->batch)
         return false;
-    return first->method->standing
+    return first->method->long_lived
            || (first->method == method_find("tools/call", first->era)
                && (first->progress_token != NULL || first->wants_logs
                    || first->placement == PLACE_WAITING));
@@ -269,13 +271,14 @@ static void end_stream(void *stream)
 
 static void begin_stream(struct exchange *exchange, struct rpc *rpc)
 {
-    exchange->standing = rpc->method->standing;
+    exchange->long_lived = rpc->method->long_lived;
     rpc->stream = stream_create(exchange_begin_stream(exchange));
     exchange_carry_take(exchange, &(struct exchange_carried){ .owner = rpc->stream,
                                                               .release = release_stream,
                                                               .end = end_stream });
     if (rpc->era == ERA_LEGACY)
-        sse_queue_begin(exchange->sse_queue); /* its errors need no HTTP status of their own */
+        /* at once: errors in this era need no HTTP status of their own */
+        sse_queue_begin(exchange->sse_queue);
 }
 
 static void refuse_busy(struct exchange *exchange, struct post *post, const struct error *error)
@@ -311,7 +314,7 @@ static void submit(struct exchange *exchange, struct post *post)
         refuse_busy(exchange, post, &error);
 }
 
-/* Refuses whatever can be refused, before anything is queued. */
+/* Decides where the message runs. Refuses whatever can be refused before anything is queued. */
 static void admit(struct rpc *rpc)
 {
     bool good = rpc->era == ERA_MODERN ? mcp_modern_admit(rpc) : mcp_legacy_admit(rpc);
@@ -350,8 +353,8 @@ static void place(struct exchange *exchange, struct post *post)
 
 /* ---- Reading ---- */
 
-/* A message is of the modern era if its params._meta names a version, or the request's header names
- * 2026-07-28 or a later one. */
+/* A message belongs to the modern era if its params._meta names a protocol version, or if the
+ * header MCP-Protocol-Version names 2026-07-28 or a later version. */
 static enum era era_of(const struct rpc *rpc, const json_t *message)
 {
     const json_t *params = rpc->params != NULL ? rpc->params : json_object_get(message, "params");
@@ -387,7 +390,7 @@ static bool check_batch(struct exchange *exchange, const struct post *post)
 {
     int code = post->rpcs[0].error_code;
 
-    /* refused for a reason that holds for the whole batch */
+    /* the reason for this refusal holds for the whole batch */
     if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) {
         reply_rpc(exchange, &post->rpcs[0]);
         return false;
@@ -433,7 +436,8 @@ static bool check_shape(struct exchange *exchange, const json_t *root)
         return true;
     if (json_array_size(root) > 0 && json_array_size(root) <= BATCH_LIMIT)
         return true;
-    mcp_refuse(exchange, 400, RPC_INVALID_REQUEST, "a batch has 1 to %d messages", BATCH_LIMIT);
+    mcp_refuse(exchange, 400, RPC_INVALID_REQUEST, "a batch must have 1 to %d messages",
+               BATCH_LIMIT);
     return false;
 }
 

@@ -8,9 +8,9 @@
 #define APPS_EXTENSION "io.modelcontextprotocol/ui"
 #define APPS_MIME_TYPE "text/html;profile=mcp-app"
 
-/* Whether the client shows apps: it declares the extension, without a list of types, or with one
- * that has APPS_MIME_TYPE. */
+/* Whether the client shows apps: it declares the extension, either without a list of MIME types or
+ * with a list that contains APPS_MIME_TYPE. */
 bool mcp_apps_known(const struct rpc *rpc);
-/* Adds the member _meta of a tool's description, after a comma; nothing for tools without an app.
- */
+/* Adds a comma and the member _meta to a tool's description; adds nothing for a tool without an
+ * app. */
 void mcp_apps_add_meta(const struct tool *tool, struct text *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The era whose sessions begin with `initialize`: revisions 2024-11-05 to 2025-11-25. */
+/* The legacy era, whose sessions begin with `initialize`: revisions 2024-11-05 to 2025-11-25. */
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "server/mcp/protocol.h"
 #include "server/streams/session.h"
 
-/* The version of a request that names none, by the specification. */
+/* The version that the specification prescribes for a request that names none. */
 #define DEFAULT_VERSION "2025-03-26"
 
 const char *const mcp_legacy_versions[] = { "2025-11-25", "2025-06-18", DEFAULT_VERSION,
@@ -25,7 +25,7 @@ const char *mcp_legacy_version(const char *name)
     return NULL;
 }
 
-/* Finds a session. It belongs to its principal: for others it does not exist. */
+/* Finds the session, if it belongs to the request's principal: for others, it does not exist. */
 static bool find_session(struct rpc *rpc, const char *id)
 {
     struct sessions *sessions = rpc->server->sessions;
@@ -41,10 +41,11 @@ static bool find_version(struct rpc *rpc)
     const char *header = rpc->exchange->headers.protocol_version;
 
     if (header != NULL && mcp_legacy_version(header) == NULL)
-        return rpc_fail(rpc, RPC_REFUSED, 400,
-                        "MCP-Protocol-Version \"%.40s\" is not supported: 2025-11-25, 2025-06-18, "
-                        "2025-03-26, 2024-11-05 and, with its own envelope, 2026-07-28 are",
-                        header);
+        return rpc_fail(
+            rpc, RPC_REFUSED, 400,
+            "MCP-Protocol-Version \"%.40s\" is not supported: use 2025-11-25, 2025-06-18, "
+            "2025-03-26, 2024-11-05 or, with its own envelope, 2026-07-28",
+            header);
     if (rpc->session != NULL)
         rpc->version = rpc->session->version;
     else
@@ -52,7 +53,7 @@ static bool find_version(struct rpc *rpc)
     return true;
 }
 
-/* A request without a session is served nevertheless, unless its method needs a session. */
+/* A request without a session is served as well, unless its method needs a session. */
 bool mcp_legacy_admit(struct rpc *rpc)
 {
     const char *session = rpc->exchange->headers.session;
@@ -100,7 +101,7 @@ bool mcp_legacy_refuse_modern(struct exchange *exchange)
     if (version == NULL || strcmp(version, MCP_MODERN_VERSION) < 0)
         return false;
     exchange_add_header(exchange, "Allow", "POST");
-    mcp_refuse(exchange, 405, RPC_REFUSED, "in revision " MCP_MODERN_VERSION " there is only POST");
+    mcp_refuse(exchange, 405, RPC_REFUSED, "revision " MCP_MODERN_VERSION " supports only POST");
     return true;
 }
 
@@ -115,7 +116,8 @@ static void end_session(struct exchange *exchange)
     struct error error;
 
     if (!exchange_may_continue(exchange))
-        mcp_refuse(exchange, 401, RPC_REFUSED, "the API key became invalid while this waited");
+        mcp_refuse(exchange, 401, RPC_REFUSED,
+                   "the API key became invalid while the request waited");
     else if (session_end(server->sessions, exchange->request, "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The era of 2026-07-28: every request has its version and method in its body and, for proxies,
- * again in its headers. */
+/* The modern era, revision 2026-07-28: every request has its version and method in its body and
+ * repeats them in its headers, for proxies. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts that the methods of MCP use. */
+/* The parts of the server that the MCP methods use. */
 #pragma once
 
 #include <stdatomic.h>
@@ -36,11 +36,11 @@ struct mcp_server {
     struct workers *workers;       /* for work that blocks for a moment */
     struct workers *waiting;       /* for calls that wait for longer, and for batches */
 
-    /* Signs the state that clients send back in the next round of a request. */
+    /* The key that signs the state that clients send back in the next round of a request. */
     uint8_t sealing_key[DIGEST_BYTES];
     struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
     struct param_headers **param_headers;            /* in the order of the tools */
     struct text *tool_descriptions;                  /* in the order of the tools; JSON */
     struct text instructions;
-    atomic_bool cancelling; /* set when calls that still run are asked to stop */
+    atomic_bool cancelling; /* set when the calls that are still running are asked to stop */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets up and frees a struct mcp_server, with what it keeps for each tool. */
+/* Sets up and frees a struct mcp_server, including what it keeps for each tool. */
 #pragma once
 
 #include "base/core/error.h"
@@ -11,14 +11,14 @@ struct telemetry_row;
 struct tool;
 
 /* Completes a struct whose borrowed members are set; `instructions` is copied. Free with
- * mcp_setup_finish, also after a failure. */
+ * mcp_setup_finish, even after a failure. */
 CHECKED bool mcp_setup(struct mcp_server *server, struct telemetry *telemetry,
                        const char *instructions, struct error *error);
-void mcp_setup_finish(struct mcp_server *server); /* works on a zeroed struct, too */
+void mcp_setup_finish(struct mcp_server *server); /* also works on a zeroed struct */
 
 /* NULL: there is no such tool. */
 const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
-/* Parts of the server for one of its tools; borrowed. */
+/* What the server keeps for one of its tools; borrowed. */
 const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,
                                                     const struct tool *tool);
 struct telemetry_row *mcp_setup_tool_row(const struct mcp_server *server, const struct tool *tool);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of sessions: a call's own, the standing stream that GET begins, and resuming either.
- */
+/* The streams of sessions: one for each call, and the long-lived one that GET opens. Both can be
+ * resumed. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@
 
 /* ---- Streams of calls ---- */
 
-#define CALL_BYTES 1024 /* what a stream takes of its principal's storage besides its messages */
+/* how much of its principal's storage a stream uses besides its messages */
+#define CALL_BYTES 1024
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
 {
@@ -31,7 +32,7 @@ static void create_stream_id(char out[STREAM_ID_SIZE])
     snprintf(out, STREAM_ID_SIZE, "%016" PRIx64, number);
 }
 
-/* If a principal has used up its storage, the streams of its further calls cannot be resumed. */
+/* While a principal has used up its storage, the streams of its new calls cannot be resumed. */
 static bool may_keep(const struct rpc *rpc)
 {
     int64_t ignored_ms;
@@ -78,11 +79,12 @@ void mcp_streams_end(struct rpc *rpc)
 
 /* ---- Resuming ---- */
 
-/* The largest sequence number that an event's id may have: no stream gets there, and numbering can
- * still continue after it. */
+/* The largest sequence number that is accepted in an event's id: no stream gets there, and
+ * numbering can still continue after it. */
 #define SEQUENCE_LIMIT (INT64_C(1) << 53)
 
-/* A GET that needs the store: a worker resumes the stream, the loop's thread begins the answer. */
+/* A GET that needs the store: a worker resumes the stream, then the loop's thread begins the
+ * answer. */
 struct stream_request {
     struct session *session; /* a reference */
     char stream_id[STREAM_ID_SIZE];
@@ -100,9 +102,9 @@ static void stream_request_free(void *context)
     free(stream_request);
 }
 
-static bool is_standing(const struct stream_request *stream_request)
+static bool is_session_stream(const struct stream_request *stream_request)
 {
-    return strcmp(stream_request->stream_id, SESSION_STANDING) == 0;
+    return strcmp(stream_request->stream_id, SESSION_STREAM_ID) == 0;
 }
 
 /* Reads the id of an event: "<stream>_<sequence>". */
@@ -117,7 +119,7 @@ static bool read_event_id(const char *id, struct stream_request *out)
     return true;
 }
 
-/* Writes the answer to a call that was lost with the process that ran it. */
+/* Answers a call that was lost with the server process that ran it. */
 static void answer_lost(struct store *store, struct stream *stream,
                         const struct stream_request *stream_request, const struct event_call *call)
 {
@@ -135,7 +137,7 @@ static void answer_lost(struct store *store, struct stream *stream,
     stream_push(stream, text_string(&json), json.length);
     if (!event_call_end(store, stream_request->session->id, stream_request->stream_id,
                         clock_utc_ms(), &error))
-        log_warning("the lost call %s is not marked as answered: %s", call->request_id,
+        log_warning("the lost call %s cannot be marked as answered: %s", call->request_id,
                     error.message);
 }
 
@@ -159,7 +161,7 @@ static CHECKED bool revive(struct store *store, struct stream_request *stream_re
     bool resumed;
 
     if (call->ended_ms == 0 && last < stream_request->after)
-        last = stream_request->after; /* the newest events that were sent are not stored */
+        last = stream_request->after; /* the client received events that were not stored */
     stream_keep(stream, store, session, stream_request->stream_id, last);
     if (call->ended_ms == 0)
         answer_lost(store, stream, stream_request, call);
@@ -198,7 +200,7 @@ static void refuse(struct exchange *exchange, const struct error *error)
         mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID: %s", error->message);
         return;
     }
-    exchange_refuse_fault(exchange, "resuming", error);
+    exchange_refuse_fault(exchange, "resuming a stream", error);
 }
 
 /* On a worker. */
@@ -209,12 +211,13 @@ static void run_resume(struct exchange *exchange)
     struct error error;
 
     stream_request->sse_queue = sse_queue_create(exchange->loop, exchange_wake, exchange);
-    if (is_standing(stream_request))
+    if (is_session_stream(stream_request))
         stream_request->resumed = session_resume(stream_request->session, stream_request->after,
                                                  stream_request->sse_queue, &error);
     else
         stream_request->resumed = resume_call(server->services->store, stream_request, &error);
-    /* 204 ends a complete stream: clients would request a stream without events again and again. */
+    /* A complete stream is answered with 204, because clients would request a stream without events
+     * again and again. */
     if (stream_request->complete)
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!stream_request->resumed)
@@ -231,16 +234,16 @@ static void note_received(void *session, int64_t sequence)
     session_note_received(session, sequence);
 }
 
-/* Makes the exchange carry the session's standing stream. */
+/* Makes the exchange carry the session's long-lived stream. */
 static void carry(struct exchange *exchange, struct session *session)
 {
-    exchange->standing = true;
+    exchange->long_lived = true;
     exchange_carry_take(exchange, &(struct exchange_carried){ .owner = session_retain(session),
                                                               .release = release_session,
                                                               .received = note_received });
 }
 
-/* On the loop's thread. A comment is sent at once, so that the headers go out. */
+/* On the loop's thread. An SSE comment is sent at once, so that the headers go out immediately. */
 static void begin_resumed(struct exchange *exchange)
 {
     struct stream_request *stream_request = exchange->request;
@@ -252,7 +255,7 @@ static void begin_resumed(struct exchange *exchange)
     }
     sse_queue_put_comment(stream_request->sse_queue);
     exchange_take_queue(exchange, stream_request->sse_queue);
-    if (is_standing(stream_request))
+    if (is_session_stream(stream_request))
         carry(exchange, stream_request->session);
 }
 
@@ -275,8 +278,8 @@ static void submit(struct exchange *exchange, const struct stream_request *wante
 
 /* ---- GET ---- */
 
-/* Begins the standing stream. False: events after `last` must be sent again first. */
-static bool begin_standing(struct exchange *exchange, struct session *session, int64_t last)
+/* Begins the long-lived stream. False: stored events after `last` must be sent first. */
+static bool begin_session_stream(struct exchange *exchange, struct session *session, int64_t last)
 {
     struct sse_queue *sse_queue = exchange_begin_stream(exchange);
 
@@ -286,7 +289,7 @@ static bool begin_standing(struct exchange *exchange, struct session *session, i
         return false;
     }
     if (session_primes_streams(session))
-        stream_prime(session->standing);
+        stream_prime(session->stream);
     else
         sse_queue_put_comment(sse_queue);
     return true;
@@ -295,7 +298,7 @@ static bool begin_standing(struct exchange *exchange, struct session *session, i
 static void serve_get(struct exchange *exchange, struct session *session)
 {
     const char *last = exchange->headers.last_event;
-    struct stream_request stream_request = { .session = session, .stream_id = SESSION_STANDING };
+    struct stream_request stream_request = { .session = session, .stream_id = SESSION_STREAM_ID };
 
     if (last != NULL && last[0] != '\0') {
         if (session_keeps_streams(session) && read_event_id(last, &stream_request))
@@ -304,8 +307,8 @@ static void serve_get(struct exchange *exchange, struct session *session)
             mcp_refuse(exchange, 400, RPC_REFUSED, "Last-Event-ID \"%.60s\" is not valid", last);
         return;
     }
-    stream_request.after = stream_received(session->standing);
-    if (!begin_standing(exchange, session, stream_request.after))
+    stream_request.after = stream_received(session->stream);
+    if (!begin_session_stream(exchange, session, stream_request.after))
         submit(exchange, &stream_request);
 }
 

@@ -13,7 +13,7 @@
 #define POLL_INTERVAL_MS 1000
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
-/* In MCP's terms a tool that failed has completed: only internal errors fail a task. */
+/* In MCP, the task of a failed tool is "completed": only an internal error makes it "failed". */
 static const char *status_of(const struct job *job)
 {
     struct error failure;
@@ -48,7 +48,7 @@ static json_t *status_message(const struct job *job)
     return answer_json_text(job->message);
 }
 
-/* How long a task is kept after it has ended, at least, in ms; null: for ever. */
+/* The minimum time that a task is kept after it has ended, in ms; null: forever. */
 static json_t *ttl(const struct mcp_server *server)
 {
     int64_t days = server->settings->jobs_days;
@@ -89,8 +89,8 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
     return requests;
 }
 
-/* Adds the open questions. If there are none, they were answered since the job was read, and it
- * continues. */
+/* Adds the open questions. If there are none, they have been answered since the job was read, and
+ * the job continues. */
 static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {

@@ -19,7 +19,7 @@
     "\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,\"listChanged\":true},"    \
     "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}"
 
-/* The version that the session will speak. */
+/* The protocol version that the session will use. */
 static const char *negotiated_version(const struct rpc *rpc)
 {
     const char *requested = json_get_text(rpc->params, "protocolVersion", NULL);
@@ -51,7 +51,7 @@ bool method_initialize_run(struct rpc *rpc)
                         CLIENT_CAPABILITIES_BYTES_MAX);
     if (!session_begin(rpc->server->sessions, rpc->exchange->principal.name, version, rpc->client,
                        stored, &rpc->session, &error))
-        return rpc_fail_fault(rpc, "session", &error);
+        return rpc_fail_fault(rpc, "creating a session", &error);
     exchange_add_header(rpc->exchange, "Mcp-Session-Id", rpc->session->id);
     add_text_member(&rpc->result, "protocolVersion", version);
     text_add(&rpc->result, ",\"capabilities\":{" SERVER_CAPABILITIES "},\"serverInfo\":");

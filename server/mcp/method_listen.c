@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subscriptions/listen (2026-07-28): a standing stream of the notifications that a client asked
- * for. */
+/* subscriptions/listen (revision 2026-07-28): a long-lived stream of the notifications that a
+ * client asked for. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 /* The requested subscriptions that the server can serve. */
 struct honoured {
-    unsigned lists;                        /* bits NOTIFIER_... */
+    unsigned lists;                        /* NOTIFIER_... bits */
     const char *uris[SUBSCRIPTIONS_LIMIT]; /* URIs, borrowed from the message */
     size_t uri_count;
     const char *tasks[SUBSCRIPTIONS_LIMIT]; /* ids of tasks, borrowed from the message */
@@ -34,8 +34,8 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Keeps the requested lists and, of the first SUBSCRIPTIONS_LIMIT URIs, those of resources that
- * exist now. */
+/* Keeps the requested lists and, from the first SUBSCRIPTIONS_LIMIT URIs, those of existing
+ * resources. */
 static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *uris = json_object_get(requested, "resourceSubscriptions");
@@ -54,7 +54,7 @@ static void read_requested(const struct rpc *rpc, const json_t *requested, struc
     }
 }
 
-/* Keeps, of the first SUBSCRIPTIONS_LIMIT ids of tasks, those of tasks that exist. */
+/* Keeps those of the first SUBSCRIPTIONS_LIMIT task ids that belong to existing tasks. */
 static void read_tasks(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *ids = json_object_get(requested, "taskIds");

@@ -70,7 +70,7 @@ bool method_resources_templates_run(struct rpc *rpc)
 
 /* ---- Reading ---- */
 
-/* The URI of the request; NULL: it was refused. */
+/* The request's URI; NULL: the request was refused. */
 static const char *uri_of(struct rpc *rpc)
 {
     const char *uri = json_get_text(rpc->params, "uri", NULL);
@@ -139,7 +139,7 @@ static bool check_size(struct rpc *rpc, const char *uri)
     add_uri_to_error(rpc, uri);
     return rpc_fail(rpc, RPC_INTERNAL, 200,
                     "the answer with the resource has %zu bytes, more than the setting "
-                    "answer_limit_bytes allows (%lld): ask the tools for the part you need",
+                    "answer_limit_bytes allows (%lld): use a tool to get the part you need",
                     rpc->result.length, (long long)limit);
 }
 

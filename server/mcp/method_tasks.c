@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks/get, tasks/update and tasks/cancel, and the calls that are answered with a task: the tasks
- * extension of 2026-07-28. The experimental tasks of 2025-11-25 are different, and not supported.
- */
+/* The tasks extension of revision 2026-07-28: tasks/get, tasks/update, tasks/cancel, and calls that
+ * are answered with a task. The experimental tasks of revision 2025-11-25 are different, and are
+ * not supported. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "server/mcp/protocol.h"
 #include "store/ledger/questions.h"
 
-#define ANSWERS_LIMIT 64 /* the most answers in one tasks/update */
+#define ANSWERS_LIMIT 64 /* maximum number of answers in one tasks/update */
 
 bool method_tasks_known(const struct rpc *rpc)
 {
@@ -55,8 +55,8 @@ bool method_tasks_answer_call(struct rpc *rpc, const char *job_id)
     struct job job;
 
     if (!job_pool_show(rpc->server->services->jobs, job_id, &job, &error)) {
-        log_warning("%s: the call is not answered with the task of job %s: %s", rpc->exchange->id,
-                    job_id, error.message);
+        log_warning("%s: the call cannot be answered with the task of job %s: %s",
+                    rpc->exchange->id, job_id, error.message);
         return false;
     }
     task = mcp_task_seed(rpc->server, &job);
@@ -134,7 +134,7 @@ bool method_tasks_update_run(struct rpc *rpc)
                         "params.inputResponses is missing, or not an object");
     if (json_object_size(answers) > ANSWERS_LIMIT)
         return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
-                        "params.inputResponses has %zu answers, more than %d: send only those to "
+                        "params.inputResponses has %zu answers, more than %d: send only answers to "
                         "the task's inputRequests",
                         json_object_size(answers), ANSWERS_LIMIT);
     return (check_answers(rpc, answers, &error)

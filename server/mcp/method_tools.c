@@ -21,7 +21,7 @@
 
 /* ---- The list ---- */
 
-/* Two of the hints have no meaning for a tool that only reads. */
+/* The last two hints have no meaning for a tool that only reads. */
 static json_t *hints(const struct tool *tool)
 {
     json_t *hints =
@@ -57,8 +57,8 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* Reads which tools to list: from the URL, /mcp?tools=measure,fleet, or else from the setting
- * `tools`. The names are copied, because the connection may be gone when they are used. */
+/* Reads which tools to list from the URL (/mcp?tools=measure,fleet) or, if it names none, from the
+ * setting `tools`. Copies the names, because the connection might be gone when they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -80,8 +80,8 @@ static void add_description(struct rpc *rpc, size_t index, bool has_apps)
     text_add_char(&rpc->result, '}');
 }
 
-/* Lists the chosen tools that the caller's role may call; tools that only apps call are listed only
- * for a client that shows apps. There is one page, so no cursor can be valid. */
+/* Lists those of the chosen tools that the caller's role may call. Tools that only apps call are
+ * listed only for clients that show apps. There is only one page, so no cursor is valid. */
 bool method_tools_list_run(struct rpc *rpc)
 {
     const struct mcp_server *server = rpc->server;
@@ -107,8 +107,8 @@ bool method_tools_list_run(struct rpc *rpc)
 
 /* ---- The call ---- */
 
-/* Whether the call may run on the HTTP thread. A call that will be refused runs on a worker, which
- * waits until the audit row is on disk; an HTTP thread would not. */
+/* Whether the call can run on the HTTP thread. A call that will be refused runs on a worker, which
+ * waits until the audit row is on disk; an HTTP thread would not wait. */
 static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
@@ -147,7 +147,7 @@ bool method_tools_call_prepare(struct rpc *rpc)
     return true;
 }
 
-/* Sends progress on the call's stream, but only if it rises. */
+/* Sends progress on the call's stream, but only if it has increased. */
 static void send_progress(struct call *call, double progress, double total, const char *message)
 {
     struct rpc *rpc = call->host;
@@ -169,10 +169,11 @@ static void add_content(struct text *out, const char *text, size_t length)
     text_add(out, "}]");
 }
 
-#define ENVELOPE_SIZE 192 /* bytes of most results besides their text and structured content */
+/* bytes that most results need besides their text and structured content */
+#define ENVELOPE_SIZE 192
 
-/* The revision that added resource_link: clients of earlier ones might refuse an answer
- * that contains it. */
+/* The revision that added resource_link: clients that use an earlier one might reject an answer
+ * that contains a link. */
 #define LINKS_SINCE "2025-06-18"
 
 static void add_link(const char *name, const char *uri, struct text *out)
@@ -216,8 +217,8 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
     text_add(out, ",\"isError\":false");
 }
 
-/* Programs find the kind of the error in _meta: structuredContent has to conform to the tool's
- * output schema. */
+/* The kind of the error, for programs, is in _meta, because structuredContent has to conform to the
+ * tool's output schema. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error)
 {
     text_add(&rpc->result, "\"content\":");
@@ -227,8 +228,8 @@ void method_tools_write_error(struct rpc *rpc, const struct error *error)
     telemetry_record_tool_error(mcp_setup_tool_row(rpc->server, rpc->tool));
 }
 
-/* If the answer is too long, an error takes its place: the agent can then ask for less, whereas
- * some clients would fail on the long answer. */
+/* Replaces an answer that is too long with an error: the agent can then ask for less, whereas some
+ * clients would fail on the long answer. */
 static void check_size(struct rpc *rpc)
 {
     int64_t limit = rpc->server->settings->answer_limit_bytes;
@@ -237,8 +238,8 @@ static void check_size(struct rpc *rpc)
     if (rpc->result.length <= (size_t)limit)
         return;
     error_set(&error, ERROR_INVALID,
-              "the answer of %s has %zu bytes, more than the setting answer_limit_bytes allows "
-              "(%lld): ask for less, with a smaller `limit`, fewer items or a narrower choice",
+              "the answer from %s has %zu bytes, more than the setting answer_limit_bytes allows "
+              "(%lld): ask for less, with a smaller `limit`, fewer items or a narrower selection",
               rpc->tool->name, rpc->result.length, (long long)limit);
     text_clear(&rpc->result);
     method_tools_write_error(rpc, &error);
@@ -252,7 +253,7 @@ static void close_stream(struct call *call)
         stream_hang_up(rpc->stream);
 }
 
-/* Whether other calls wait for a thread of the waiting workers. */
+/* Whether other calls are waiting for a thread of server->waiting. */
 static bool thread_is_wanted(void *host)
 {
     const struct rpc *rpc = host;

@@ -16,7 +16,8 @@ static bool answer_empty(struct rpc *rpc)
     return true;
 }
 
-/* Cancels a call of the same session only: clients choose the ids, and two may choose the same. */
+/* Cancels a call only within the same session: clients choose the ids, and two clients might choose
+ * the same one. */
 static bool cancel(struct rpc *rpc)
 {
     FREE_AUTO char *id = rpc_token(json_object_get(rpc->params, "requestId"));
@@ -57,7 +58,7 @@ const struct method methods[] = {
       .prepare = method_tasks_require, .run = method_tasks_update_run },
     { "tasks/cancel", ERA_MODERN, .placement = PLACE_WORKER, .named_by = "taskId",
       .prepare = method_tasks_require, .run = method_tasks_cancel_run },
-    { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .standing = true,
+    { "subscriptions/listen", ERA_MODERN, .placement = PLACE_WORKER, .long_lived = true,
       .prepare = method_listen_prepare, .run = method_listen_run },
     { "notifications/initialized", ERA_LEGACY, .placement = PLACE_INLINE, .notification = true,
       .run = answer_empty },

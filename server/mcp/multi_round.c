@@ -21,7 +21,7 @@
 #define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
 
 struct multi_round {
-    char nonce[ID_SIZE]; /* "": none yet (multi_round_begin) */
+    char nonce[ID_SIZE]; /* "": none until multi_round_begin */
     char digest[DIGEST_TEXT_SIZE];
     json_t *given;   /* answers of this round and of earlier ones, by key */
     json_t *used;    /* the given answers to questions that the call has asked */
@@ -70,9 +70,9 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Keeps the answers, except to questions that the state already answers. The client of a request
- * without a state was not asked anything yet: its answers are ignored if the tool changes
- * something, so that nobody consents before the question is asked. */
+/* Keeps the answers, except to questions for which the state already has one. A client that sends
+ * no state has not been asked anything yet: its answers are ignored if the tool changes something,
+ * so that nobody can consent before being asked. */
 static bool read_responses(struct rpc *rpc, json_t *responses)
 {
     bool accepted = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
@@ -84,7 +84,7 @@ static bool read_responses(struct rpc *rpc, json_t *responses)
     json_object_foreach(responses, key, response) {
         if (!json_is_object(response))
             return rpc_fail(rpc, RPC_INVALID_PARAMS, 200,
-                            "each of params.inputResponses must be an object");
+                            "each member of params.inputResponses must be an object");
         if (accepted && json_object_get(rpc->multi_round->given, key) == NULL)
             json_object_set(rpc->multi_round->given, key, response);
     }
@@ -148,7 +148,7 @@ static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *q
                      "this needs a client that declares the capabilities %.200s", shown);
 }
 
-/* Adds the question to the open ones. Always fails, with INPUT_REQUIRED. */
+/* Adds the question to the open questions. Always fails, with INPUT_REQUIRED. */
 static CHECKED bool add_question(struct multi_round *multi_round, const struct question *question,
                                  struct error *error)
 {
@@ -157,7 +157,8 @@ static CHECKED bool add_question(struct multi_round *multi_round, const struct q
     if (multi_round->open == NULL)
         multi_round->open = json_object();
     json_object_update(multi_round->open, request);
-    return error_set(error, ERROR_INPUT_REQUIRED, "the client is asked for %s", question->method);
+    return error_set(error, ERROR_INPUT_REQUIRED, "the client must answer %s first",
+                     question->method);
 }
 
 bool multi_round_ask(struct rpc *rpc, const struct question *questions, size_t count,
@@ -241,8 +242,8 @@ bool multi_round_answer(struct rpc *rpc, const struct error *error)
 
 /* ---- Carried out once ---- */
 
-/* Finds the stored request that used the nonce. If that request has no result yet, because it may
- * still be running, waits for its result, for REPEAT_PATIENCE_MS at most. */
+/* Finds the stored request that used the nonce. If that request has no result yet, it might still
+ * be running: waits for the result, at most REPEAT_PATIENCE_MS. */
 static bool find_answered(struct rpc *rpc, struct request_nonce *out, bool *found)
 {
     static const struct timespec pause = { .tv_nsec = 20 * 1000000 };
@@ -252,7 +253,7 @@ static bool find_answered(struct rpc *rpc, struct request_nonce *out, bool *foun
     do {
         if (!request_nonce_find(rpc->server->services->store, rpc->multi_round->nonce, out, found,
                                 &error))
-            return rpc_fail_fault(rpc, "answered requests", &error);
+            return rpc_fail_fault(rpc, "finding an answered request", &error);
         if (!*found || out->result != NULL)
             return true;
         nanosleep(&pause, NULL);

@@ -38,7 +38,7 @@ static void add(struct param_headers **list, json_t *schema, const char *name,
     *list = header;
 }
 
-/* Collects the marked properties of `object`, to which `path` leads. */
+/* Collects the marked properties of `object`, nested ones included; `path` leads to `object`. */
 static void collect(struct param_headers **list, json_t *schema, json_t *object, const char **path,
                     size_t depth)
 {
@@ -145,8 +145,8 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
-/* An argument that is not text, a number or a boolean counts as missing here: to refuse it is left
- * to the tool. */
+/* An argument that is not text, a number or a boolean counts as missing here: the tool itself
+ * refuses it. */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
     const json_t *value = argument(header, rpc);
@@ -161,7 +161,7 @@ static bool check(const struct param_headers *header, struct rpc *rpc)
     else if (!expected)
         good = wanted.count == 0
                || rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                           "the header %.80s is present, but the argument it repeats is not",
+                           "the header %.80s is present, but the argument it repeats is missing",
                            header->name);
     else if (wanted.count == 0)
         good = rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,

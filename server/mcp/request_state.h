@@ -12,7 +12,7 @@
 #include "base/core/random.h"
 
 #define REQUEST_STATE_BYTES ((size_t)256 << 10)
-#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* the time that people have to answer a round */
+#define REQUEST_STATE_MS (15 * 60 * 1000LL) /* how long people have to answer one round */
 
 struct request_state {
     char nonce[ID_SIZE]; /* nonce of the request, the same in every round */

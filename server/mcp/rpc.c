@@ -36,7 +36,7 @@ static enum rpc_kind broken(struct rpc *rpc, const char *why)
     return RPC_BROKEN;
 }
 
-/* The members of a message, which are found in one pass: a search for each would cost more. */
+/* The members of a message, found in one pass, because searching for each would cost more. */
 struct members {
     json_t *version, *id, *method, *params, *result, *error;
 };
@@ -179,8 +179,9 @@ static void write_error(const struct rpc *rpc, struct text *out)
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 
-/* Adds what precedes the result's own members: in 2026-07-28 the members that every result has, and
- * how long a cacheable one may be cached; in both eras the kind of a failed tool's error. */
+/* Adds the members that precede the result's own. In 2026-07-28, these are the members that every
+ * result has and, if the result is cacheable, how long it may be cached. In both eras, the result
+ * of a failed tool has the kind of its error. */
 static void write_common_members(const struct rpc *rpc, struct text *out)
 {
     const char *kind = rpc->error_kind;

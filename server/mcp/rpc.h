@@ -16,7 +16,9 @@ struct multi_round;
 struct mcp_server;
 struct stream;
 
-enum era { ERA_LEGACY = 1, ERA_MODERN = 2 }; /* bits of method.eras */
+/* The protocol eras: MCP revisions up to 2025-11-25, which have sessions, and 2026-07-28. They are
+ * bits of method.eras. */
+enum era { ERA_LEGACY = 1, ERA_MODERN = 2 };
 
 enum {
     RPC_PARSE_ERROR = -32700,
@@ -24,7 +26,7 @@ enum {
     RPC_METHOD_NOT_FOUND = -32601,
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL = -32603,
-    RPC_REFUSED = -32000, /* refused by the transport, for example for want of a session */
+    RPC_REFUSED = -32000, /* refused by the transport, for example because a session is needed */
     RPC_SESSION_NOT_FOUND = -32001,
     RPC_RESOURCE_NOT_FOUND = -32002, /* legacy only */
     RPC_HEADER_MISMATCH = -32020,
@@ -41,15 +43,15 @@ struct rpc;
 /* A row of the table of methods (methods.h). */
 struct method {
     const char *name;
-    unsigned eras;            /* eras that have it */
-    bool notification;        /* a notification: it has no answer */
+    unsigned eras;            /* the eras that have the method */
+    bool notification;        /* it is a notification: it gets no answer */
     bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
     unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
-    enum placement placement; /* where run() is called, unless prepare() decides */
-    bool standing;            /* its answer is a stream that stays open */
+    enum placement placement; /* where run() is called, unless prepare() changes it */
+    bool long_lived;          /* its answer is a long-lived stream */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
-    /* Optional: on the HTTP thread, before placement; may set rpc->placement. False: rpc_fail was
-     * called. */
+    /* Optional: called on the HTTP thread before run(); can change rpc->placement. False: rpc_fail
+     * was called. */
     bool (*prepare)(struct rpc *rpc);
     /* Adds the result's members to rpc->result. False: rpc_fail was called. */
     bool (*run)(struct rpc *rpc);
@@ -58,11 +60,11 @@ struct method {
 struct rpc {
     struct mcp_server *server;
     struct exchange *exchange;
-    struct stream *stream; /* the stream on which it is answered; NULL: none */
+    struct stream *stream; /* the stream on which the message is answered; NULL: none */
     enum era era;
     enum rpc_kind kind;
     const char *version;     /* version of the protocol; static */
-    struct session *session; /* session of a legacy client; NULL: none. A reference. */
+    struct session *session; /* a reference to the session of a legacy client; NULL: none */
     const char *name;        /* the method's name as requested; borrowed from the message */
     const struct method *method;
     const struct tool *tool;
@@ -71,18 +73,19 @@ struct rpc {
     const json_t *params;   /* NULL or an object; borrowed from the message */
     const json_t *response; /* RPC_RESPONSE: the message; borrowed */
     const json_t *meta;     /* params._meta; NULL or an object; borrowed from the message */
-    json_t *checked;        /* the tool's arguments, once tool_check accepted them; NULL: not yet */
+    json_t *checked;        /* the tool's arguments that tool_check accepted; NULL: none */
     /* 2026-07-28: the questions to the client, and its answers; NULL: none */
     struct multi_round *multi_round;
     char *id;                /* the message's id, as JSON text; NULL: it has none or a bad one */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
-    double progress;         /* the last progress that was sent; -1: none yet */
+    double progress;         /* the progress that was sent last; -1: none yet */
     bool wants_logs;         /* 2026-07-28: the client wants log messages */
-    enum severity log_level; /* the lowest severity that it wants */
-    char base_url[PUBLIC_URL_SIZE]; /* the pages' address for the client; "": not known */
-    char client[128];               /* "name/version", for the audit log */
+    enum severity log_level; /* the lowest severity that the client wants */
+    /* the address of the pages, as the client reaches them; "": not known */
+    char base_url[PUBLIC_URL_SIZE];
+    char client[128]; /* "name/version", for the audit log */
 
-    struct session_call call; /* its `id` is the same as above */
+    struct session_call call; /* its `id` is the `id` above */
 
     struct text result;      /* the members of the result object */
     const char *result_type; /* static; NULL: "complete" */
@@ -95,27 +98,27 @@ struct rpc {
     json_t *error_data; /* NULL: none */
 };
 
-/* Reads one message (borrowed: it must outlive `rpc`) into `rpc`, of which only server, exchange
- * and era may be set before. */
+/* Reads one message into `rpc`, in which only server, exchange and era may already be set. The
+ * message is borrowed: it must outlive `rpc`. */
 void rpc_read(struct rpc *rpc, const json_t *message);
 void rpc_finish(struct rpc *rpc); /* frees all that `rpc` owns, except multi_round */
 
 /* Makes the answer an error; returns false. */
 bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for an error of a handler; its kind determines the code. */
+/* The same for an error from a handler; the error's kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
-/* The same for internal failures, as exchange_refuse_fault reports them. */
+/* The same for internal failures, reported as exchange_refuse_fault does. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* Writes the whole response, result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
-/* Writes a notification of the progress rpc->progress, as JSON. `total` 0: not known. `message`
- * NULL or "": none. */
+/* Writes a notification of the progress rpc->progress, as JSON. If `total` is 0, the total is not
+ * known; if `message` is NULL or "", there is no message. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Whether the work should stop, or not begin: after notifications/cancelled, when the session has
- * ended, when the server stops, and when the caller's key is no longer valid; in the modern era
- * also when the client has disconnected. `rpc` is a struct rpc. Any thread. */
+/* Whether the work should stop or not begin: after notifications/cancelled, and if the session has
+ * ended, the server is stopping, or the caller's key is no longer valid; in the modern era, also if
+ * the client has disconnected. `rpc` is a struct rpc. Can be called on any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL: there is none */
 /* A content block of type resource_link, for an HTML page or file. New reference. */
@@ -124,5 +127,6 @@ json_t *rpc_link_block(const char *name, const char *uri);
  * of at most RPC_ID_LIMIT bytes. */
 char *rpc_token(const json_t *token);
 /* Writes the name and version of an Implementation object as "name/version", each shortened if it
- * is long: "name" if the version is missing, "/version" if the name is, "" if both are. */
+ * is too long. Writes "name" if the version is missing, "/version" if the name is missing, and ""
+ * if both are missing. */
 void rpc_client_name(const json_t *info, char *out, size_t size);

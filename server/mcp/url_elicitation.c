@@ -25,7 +25,7 @@
 
 /* One question, as it is sent to the client. */
 struct sent_question {
-    char id[ID_SIZE]; /* id of the question's page; "": it has none, and is sent unchanged */
+    char id[ID_SIZE]; /* id of the question's page; "": it has no page, and is sent unchanged */
     json_t *params;
 };
 
@@ -92,13 +92,13 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
     return page_question_add(rpc->server->services->store, &row, error);
 }
 
-/* Notifies the open pages of a change of the question. */
+/* Notifies open pages that the question has changed. */
 static void announce(const struct rpc *rpc, const char *id)
 {
     notifier_resource_changed(rpc->server->notifier, id);
 }
 
-/* The parameters that make the client open the question's page. In 2025-11-25 they have an id,
+/* The parameters that make the client open the question's page. In 2025-11-25, they contain an id,
  * which notifications/elicitation/complete repeats. */
 static json_t *link_to(const struct rpc *rpc, const char *id, const json_t *params)
 {
@@ -152,8 +152,8 @@ static void drop(const struct rpc *rpc, const char *id)
     page_question_finish(&ignored);
 }
 
-/* Whether the wait is over: the question is answered or expired, the call was cancelled, or the
- * user took too long. */
+/* Whether the wait is over: the question was answered or has expired, the call was cancelled, or
+ * the user took too long. */
 static bool is_over(struct rpc *rpc, const struct page_question *question, int64_t end_ms)
 {
     int64_t now_ms = clock_utc_ms();
@@ -180,7 +180,7 @@ static CHECKED bool wait(struct rpc *rpc, const char *id, struct page_question *
     }
 }
 
-/* Always fails: says why there is no answer. */
+/* Always fails, with an error that says why there is no answer. */
 static CHECKED bool explain(struct rpc *rpc, const struct page_question *question,
                             struct error *error)
 {
@@ -188,7 +188,7 @@ static CHECKED bool explain(struct rpc *rpc, const struct page_question *questio
         return error_set(error, ERROR_CANCELLED, "the call was cancelled before the user answered");
     return error_set(error, ERROR_TIMEOUT,
                      "nobody answered on the page %.200s/ask/%s within %lld s (setting "
-                     "ask_timeout): call again when the user is there",
+                     "ask_timeout): call again when the user is available",
                      rpc->base_url, question->id, (long long)patience_ms(rpc) / 1000);
 }
 
@@ -204,8 +204,8 @@ static void report_completion(const struct rpc *rpc, const char *id)
     announce(rpc, id);
 }
 
-/* Waits for the answer. If the call is cancelled in 2026-07-28, for example because the client
- * disconnected, the question stays open: the client may come back for the answer. */
+/* Waits for the answer. In 2026-07-28, if the call is cancelled, for example because the client
+ * disconnected, the question stays open: the client can come back for the answer. */
 static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, struct error *error)
 {
     struct page_question question;
@@ -225,7 +225,8 @@ static CHECKED bool await_answer(struct rpc *rpc, const char *id, json_t **out, 
     return answered;
 }
 
-/* `reply` is the client's: the answer itself or, for a page, whether the user agreed to open it. */
+/* `reply` comes from the client: it is the answer itself or, if the question has a page, says
+ * whether the user agreed to open the page. */
 static CHECKED bool add_answer(const struct inquiry *inquiry, size_t i, json_t *reply,
                                json_t *answers, struct error *error)
 {

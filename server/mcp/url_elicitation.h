@@ -10,11 +10,11 @@ struct rpc;
 /* Whether the client can open URLs but not show forms, and the address of the pages is known. */
 bool url_elicitation_is_needed(const struct rpc *rpc);
 
-/* Asks a client in the way of its era; promises the same as call->ask. */
+/* A function that asks a client in the way that its era requires; it behaves as call->ask does. */
 CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
                                           size_t count, json_t **answers, struct error *error);
-/* For every form, asks the client to open the form's page and, if the user agrees to that, waits
- * for the page's answer: *answers are the same as if the client had shown the form. Other questions
+/* For every form, asks the client to open the form's page and, if the user agrees, waits for the
+ * answer from the page: *answers are the same as if the client had shown the form. Other questions
  * are sent to the client unchanged. Fails as `ask` does, and also with TIMEOUT or CANCELLED if the
  * wait ends without an answer. */
 CHECKED bool url_elicitation_ask(struct rpc *rpc, url_elicitation_asks *ask,

@@ -7,7 +7,7 @@
 #include "base/formats/percent.h"
 
 #define NAME_BYTES_MAX 200
-/* How many bytes are examined to get `limit` of them, since some are dropped. */
+/* How many bytes are read in order to keep at most `limit`, since some are dropped. */
 #define READ_FOR(limit) (2 * (limit))
 
 void form_finish(struct form *form)
@@ -25,7 +25,7 @@ struct page_values form_values(const struct form *form)
     return (struct page_values){ .at = form->at, .count = form->count };
 }
 
-/* Copies the text in printable form, with LF for the CR LF at the end of a form's lines. */
+/* Copies the text in printable form. The CR LF between the lines of a form becomes LF. */
 static char *copy_printable(const char *bytes, size_t length, size_t limit)
 {
     TEXT_AUTO lines = { 0 };

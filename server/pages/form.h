@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names and values that a browser sent, in a form, a query or a path. They are foreign text,
- * kept in printable form. */
+/* The names and values that a browser sent, in a form, a query or a path. They are untrusted text,
+ * stored in printable form. */
 #pragma once
 
 #include "web/page.h"
@@ -15,8 +15,8 @@ struct form {
 void form_finish(struct form *form);
 struct page_values form_values(const struct form *form);
 
-/* Adds a value, unless there are FORM_VALUES_MAX already. At most FORM_VALUE_BYTES_MAX bytes of
- * it are kept. */
+/* Adds a value, unless there are already FORM_VALUES_MAX values. At most FORM_VALUE_BYTES_MAX bytes
+ * of the value are kept. */
 void form_add(struct form *form, const char *name, size_t name_length, const char *value,
               size_t length);
 /* Reads "a=1&b=two+words%21" (application/x-www-form-urlencoded). */

@@ -30,8 +30,8 @@ struct part {
     size_t head_length, body_length;
 };
 
-/* The value of name="value" in the part's head, where the name may be in upper or lower case. NULL:
- * there is none. */
+/* The value of the parameter name="value" in the part's head, ignoring the case of the name. NULL:
+ * there is no such parameter. */
 static const char *find_parameter(const struct part *part, const char *name, size_t *length)
 {
     size_t name_length = strlen(name);
@@ -103,7 +103,7 @@ void multipart_read(struct form *form, const char *boundary, const char *bytes, 
     *file = NULL;
     *file_bytes = 0;
     text_addf(&delimiter, "\r\n--%s", boundary);
-    /* The first delimiter has no line before it. */
+    /* The first delimiter has no CR LF before it. */
     if (length < delimiter.length || memcmp(bytes, delimiter.data + 2, delimiter.length - 2) != 0)
         return;
     bytes += delimiter.length - 2;

@@ -6,11 +6,11 @@
 
 #define MULTIPART_BOUNDARY_SIZE 71
 
-/* Finds the boundary in a Content-Type value; false: it has a different type, or no boundary that
- * fits into `out`. */
+/* Finds the boundary in a Content-Type value. False: the value has a different type, or no boundary
+ * that fits into `out`. */
 bool multipart_boundary(const char *content_type, char out[MULTIPART_BOUNDARY_SIZE]);
-/* Reads the fields. The value of a field with a file is the file's name, and *file its content,
- * borrowed from `bytes` (NULL: none, or it is empty); of several files, that of the last. A part
- * without a name is skipped; reading ends at a malformed part. */
+/* Reads the fields. The value of a field with a file is the file's name; *file is the content of
+ * the last file, borrowed from `bytes` (NULL: there is no file, or it is empty). A part without a
+ * name is skipped; reading ends at a malformed part. */
 void multipart_read(struct form *form, const char *boundary, const char *bytes, size_t length,
                     const char **file, size_t *file_bytes);

@@ -6,11 +6,11 @@
 #include "server/settings/settings.h"
 #include "store/ledger/disk_space.h"
 
-#define FILES_AT_ONCE 8 /* each may fill PAGE_BODY_FILE_MAX of the disk */
+#define FILES_AT_ONCE 8 /* each can occupy PAGE_BODY_FILE_MAX bytes of the disk */
 
 static bool refuse(struct exchange *exchange, const struct error *error)
 {
-    exchange_refuse_fault(exchange, "storing the file of a form", error);
+    exchange_refuse_fault(exchange, "storing a file from a form", error);
     return false;
 }
 
@@ -22,7 +22,7 @@ static bool refuse_busy(struct exchange *exchange)
     return false;
 }
 
-/* Prepares for the body at its first piece. */
+/* Prepares to store the body, when its first piece arrives. */
 static bool begin(struct page_body *body, struct exchange *exchange, struct page_server *server)
 {
     struct error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a page's POST: a form, or a form with a file, which is written to the disk as it
+/* The body of a POST to a page: a form, or a form with a file, which is written to the disk as it
  * arrives. */
 #pragma once
 
@@ -20,7 +20,7 @@ struct page_body {
     size_t file_bytes;
 };
 
-/* Receives a piece of a body that may contain a file; on the loop's thread. False: the
+/* Receives a piece of a body that can contain a file. Call it on the loop's thread. False: the
  * request was refused. */
 bool page_body_add(struct page_body *body, struct exchange *exchange, struct page_server *server,
                    const char *bytes, size_t size);

@@ -13,7 +13,7 @@
 #define COOKIE_NAME_SIZE 48
 #define HEX "0123456789abcdef"
 
-/* Finds the port "8080" in "localhost:8080" and "[::1]:8080"; "80" if there is none. */
+/* Reads the port from a host such as "localhost:8080" or "[::1]:8080"; "80" if it has no port. */
 static void read_port(const char *host, char out[8])
 {
     const char *colon = host != NULL ? strrchr(host, ':') : NULL;
@@ -35,8 +35,8 @@ static void write_name(const struct page_caller *caller, enum page_cookie cookie
 
 /* ---- Reading ---- */
 
-/* Finds a cookie's value in "a=1; name=2". A value that this server cannot have set counts as none.
- */
+/* Finds the value of a cookie in a header such as "a=1; name=2". Ignores a value that this server
+ * cannot have set. */
 static void find_cookie(const char *header, const char *name, char out[SIGN_IN_COOKIE_SIZE])
 {
     size_t length = strlen(name);
@@ -74,8 +74,8 @@ static void read_header(void *context, const char *name, size_t name_size, const
     find_cookie(value, cookie, caller->anonymous);
 }
 
-/* Whether the setting public_url begins with https and names the host of this request: then a proxy
- * ended TLS, even if it is not a trusted one. */
+/* Whether the setting public_url begins with https and names the host of this request. If so, the
+ * browser used TLS, which a proxy terminated, even if that proxy is not trusted. */
 static bool is_for_public_url(const struct exchange *exchange)
 {
     static const char SCHEME[] = "https://";
@@ -108,7 +108,7 @@ static void refuse_origin(struct exchange *exchange, const char *own)
     exchange_refuse(
         exchange, 403,
         "forms are accepted only from pages of this server: Origin is \"%.100s\", not "
-        "%.100s. A proxy that ends TLS must be listed in the setting trusted_proxies and "
+        "%.100s. A proxy that terminates TLS must be listed in the setting trusted_proxies and "
         "send X-Forwarded-Proto, or the setting public_url must name its address",
         origin != NULL ? origin : "missing", own);
 }
@@ -141,8 +141,9 @@ void page_caller_token(const struct page_caller *caller, char out[DIGEST_TEXT_SI
     digest_sha256_text(text_string(&words), words.length, out);
 }
 
-/* The anonymous cookie is also sent when a link on another site is followed (Lax). Otherwise it
- * would be replaced then, and forms in other tabs would no longer be valid. */
+/* The anonymous cookie is Lax, so that browsers also send it when the user follows a link from
+ * another site. Otherwise the server would replace the cookie, and forms in other tabs would no
+ * longer be valid. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds)
 {

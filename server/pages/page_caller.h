@@ -10,27 +10,28 @@
 struct exchange;
 
 struct page_caller {
-    bool is_over_tls;       /* over TLS, according to a trusted proxy or the setting public_url */
-    bool is_from_elsewhere; /* another origin led here: the session's cookie may be missing */
-    char session[SIGN_IN_COOKIE_SIZE];   /* value of the cookie of a sign-in; "": none */
-    char anonymous[SIGN_IN_COOKIE_SIZE]; /* that of a browser without a sign-in; "": none */
-    char site[16];                       /* the header Sec-Fetch-Site; "": missing */
-    char port[8];                        /* the port in Host; "80": it has none */
+    bool is_over_tls; /* over TLS, according to a trusted proxy or the setting public_url */
+    /* a page from another origin led here, so the browser might not have sent the sign-in cookie */
+    bool is_from_elsewhere;
+    char session[SIGN_IN_COOKIE_SIZE]; /* value of the sign-in cookie; "": none */
+    /* value of the cookie for browsers that are not signed in; "": none */
+    char anonymous[SIGN_IN_COOKIE_SIZE];
+    char site[16]; /* the header Sec-Fetch-Site; "": missing */
+    char port[8];  /* the port in Host, or "80" if it has none */
 };
 
 enum page_cookie { PAGE_COOKIE_SESSION, PAGE_COOKIE_ANONYMOUS };
 
-/* On the loop's thread. */
+/* Reads the members from the request's headers. Call it on the loop's thread. */
 void page_caller_read(const struct exchange *exchange, struct page_caller *out);
-/* Whether a page of this server sent the form, by Origin and Sec-Fetch-Site. False: the request was
- * answered with 403. A site in allowed_origins may call /mcp, but may not send forms on behalf of a
- * user.
- */
+/* Checks by Origin and Sec-Fetch-Site that a page of this server sent the form. False: the request
+ * was answered with 403. A site in the setting allowed_origins may call /mcp, but may not send
+ * forms on behalf of a user. */
 bool page_caller_check_origin(struct exchange *exchange, const struct page_caller *caller);
 
-/* Sets a cookie, for `seconds` (0: until the browser is closed); the value "", for 0 seconds,
- * removes it. Over TLS it is Secure and bound to the host (__Host-); over plain HTTP its name has
- * the port, since servers on one host share their cookies. */
+/* Sets a cookie for `seconds` (0: until the browser is closed). The value "" with 0 seconds removes
+ * the cookie. Over TLS, the cookie is Secure and bound to the host (__Host-). Over plain HTTP, its
+ * name contains the port, because all servers on one host share their cookies. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds);
 /* The token in the forms of this browser, derived from a cookie that no other site can read. */

@@ -9,8 +9,8 @@
 #include "server/pages/page_reply.h"
 #include "server/streams/notifier.h"
 
-/* Begins to watch, and then checks the sign-in again: if it had ended before, nothing would end the
- * stream. */
+/* Starts to watch for changes, then checks the sign-in again: if it ended before the watch began,
+ * nothing else would end the stream. */
 static CHECKED bool watch(const struct page_server *server, struct exchange *exchange,
                           struct sse_queue *sse_queue, struct error *error)
 {
@@ -42,7 +42,7 @@ void page_events_serve(struct exchange *exchange)
         return;
     }
     sse_queue = exchange_begin_stream(exchange);
-    exchange->standing = true;
+    exchange->long_lived = true;
     if (!watch(server, exchange, sse_queue, &error)) {
         exchange_drop_stream(exchange);
         exchange_refuse(exchange, http_status_of(&error), "%s", error.message);

@@ -71,8 +71,8 @@ void page_exchange_read_query(struct exchange *exchange)
     exchange_each_query(exchange, keep_query, &page_exchange_of(exchange)->query);
 }
 
-/* Redirects to the sign-in page, which then leads back to the requested page if this is a GET, and
- * else to "/". */
+/* Redirects to the sign-in page. Once signed in, the user is sent to the requested page if this is
+ * a GET, otherwise to "/". */
 static void send_to_sign_in(struct exchange *exchange)
 {
     const struct page_exchange *page = page_exchange_of(exchange);
@@ -91,8 +91,8 @@ static void send_to_sign_in(struct exchange *exchange)
     page_reply_send(exchange, NULL, &answer);
 }
 
-/* Whether the browser wants a stream of events: it would report a redirect to a page as an error in
- * its console, whereas status 204 makes it give up the stream quietly. */
+/* Whether the browser accepts only a stream of events. It would report a redirect to a page as an
+ * error in its console, whereas status 204 makes it give up the stream quietly. */
 static bool wants_only_events(const struct exchange *exchange)
 {
     const struct http_headers *headers = &exchange->headers;
@@ -110,7 +110,8 @@ static void ask_to_sign_in(struct exchange *exchange)
     exchange_reply(exchange, 204, NULL, NULL);
 }
 
-/* Identifies the caller by the cookie; on a route without a role nobody needs to be signed in. */
+/* Identifies the caller by the cookie. A route without a role does not require the caller to be
+ * signed in. */
 static bool find_signed_in(struct exchange *exchange)
 {
     struct page_exchange *page = page_exchange_of(exchange);
@@ -128,8 +129,8 @@ static bool find_signed_in(struct exchange *exchange)
     return exchange->reply.status == 0;
 }
 
-/* Without keys everybody is `local`. A program may read pages with its key, but may not send forms.
- */
+/* If no keys are needed, every caller is `local`. A program may read pages with its key, but may
+ * not send forms. */
 static bool find_principal(struct exchange *exchange)
 {
     bool reads = strcmp(exchange->route->verb, "GET") == 0;
@@ -197,8 +198,8 @@ bool page_exchange_read_form(struct exchange *exchange)
         && (page->caller.session[0] != '\0' || page->caller.anonymous[0] != '\0'))
         return true;
     exchange_refuse(exchange, 403,
-                    "this form is not from a page that you have open now: go back, load the page "
-                    "again, and send its form again");
+                    "this form comes from a page that is out of date: go back, reload the page, "
+                    "and send its form again");
     return false;
 }
 

@@ -7,8 +7,8 @@
 #include "server/pages/page_reply.h"
 #include "web/frame.h"
 
-/* The page_request for the page of the refusal. A signed-in user can sign out on this page, since a
- * different key may allow what was refused. */
+/* The page_request for the page that shows the refusal. A signed-in user can sign out on this page,
+ * since a different key might allow what was refused. */
 static struct page_request refused_request(struct exchange *exchange)
 {
     bool is_page = exchange->route != NULL && exchange->route->admit == page_exchange_admit

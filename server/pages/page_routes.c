@@ -10,11 +10,11 @@
 #include "server/pages/page_sign_in.h"
 #include "web/page.h"
 
-/* Bytes for a form with a key and the path of a page: few, since its sender need not be signed in.
- */
+/* The maximum size in bytes of the forms for signing in and out. It is small, since their senders
+ * need not be signed in. */
 #define SIGN_IN_BODY_MAX ((size_t)16 << 10)
 
-/* The routes that are not rows of pages[]. */
+/* The routes that do not come from pages[]. */
 static const struct route other_routes[] = {
     { "GET", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_show },
     { "POST", "/sign-in", .admit = page_exchange_admit, .serve = page_sign_in_submit,

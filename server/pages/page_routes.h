@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of the pages: one for each row of web/pages.c, and some for assets, events,
+/* The routes of the pages: one for each row of pages[] in web/pages.c, and some for assets, events,
  * signing in and signing out. */
 #pragma once
 

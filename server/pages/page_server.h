@@ -22,7 +22,7 @@ struct page_server {
     struct sign_ins *sign_ins;
     struct rate_limit *sign_in_attempts; /* limits how often each network tries to sign in */
     struct notifier *notifier;
-    struct workers *workers, *waiting; /* `waiting`: for the pages that wait (web/page.h) */
+    struct workers *workers, *waiting; /* `waiting`: for pages with `waits` (web/page.h) */
     atomic_int files;                  /* forms with a file that are being received or read */
-    struct route *routes; /* page_routes.h: those of pages[], in its order, then the others */
+    struct route *routes;              /* for the rows of pages[], in order, then the others */
 };

@@ -11,7 +11,7 @@
 #include "server/settings/settings.h"
 #include "web/sign_in.h"
 
-/* The path to which a form or query leads back; "/" unless it is a path of this server. */
+/* Returns the path of the next page: `path` if it is a path on this server, otherwise "/". */
 static const char *safe_path(const char *path)
 {
     if (path == NULL || path[0] != '/' || path[1] == '/' || path[1] == '\\')

@@ -161,7 +161,7 @@ static CHECKED bool execute_role(const struct access *access, const json_t *requ
     return true;
 }
 
-/* *out: whether an admin has a valid key. */
+/* Sets *out to whether any admin has a valid key. */
 static CHECKED bool any_admin(struct store *store, bool *out, struct error *error)
 {
     FREE_AUTO struct principal_row *rows = NULL;
@@ -253,7 +253,7 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* A running server sets the member "address" (admin_socket.c); without a server it is missing. */
+/* A running server adds the member "address" (admin_socket.c); without a server, it is missing. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -272,7 +272,7 @@ static const struct command {
     const char *name;
     CHECKED bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                             struct error *error);
-    bool creates; /* it may create a missing database in the data folder */
+    bool creates; /* if the data folder has no database, the command may create it */
 } commands[] = {
     { "key_add", execute_add, true },
     { "key_list", execute_list, false },
@@ -304,9 +304,9 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* A command after which no admin has a valid key any more gets a warning, but is not refused: it
- * must be possible to revoke a lost key, and the administrator of the machine can create a new one.
- */
+/* If a command leaves no admin with a valid key, the reply has a warning. The command is not
+ * refused: it must be possible to revoke a lost key, and the machine's administrator can create a
+ * new one. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
@@ -318,7 +318,7 @@ bool admin_execute(const struct access *access, const json_t *request, json_t **
         return false;
     if (any_admin(access->store, &has_admin, error) && had_admin && !has_admin)
         json_object_set_new(*reply, "warning",
-                            json_string("no admin has a valid key any more: create one with "
+                            json_string("no admin has a valid key now: create a key with "
                                         "`opsbrain key add NAME --role admin`"));
     return true;
 }
@@ -331,7 +331,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* The value that a server would take from this environment; "": it is not set. */
+/* The value that a server started here would read from the environment; "": it is not set. */
 static const char *setting_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -346,7 +346,7 @@ bool admin_would_create(const char *folder)
     return setting_of("OPSBRAIN_DATABASE")[0] == '\0' && !store_require(folder, &absent);
 }
 
-/* `creates`: a database that is missing in the folder is created. */
+/* `creates`: whether to create the database if the folder has none. */
 static CHECKED bool open_store(const char *folder, bool creates, struct store **out,
                                struct error *error)
 {
@@ -357,16 +357,16 @@ static CHECKED bool open_store(const char *folder, bool creates, struct store **
     return store_open(folder, database, 1, out, error);
 }
 
-/* The requests of one command; each is made from the reply to the previous one. */
+/* The requests of one command; each but the first is made from the reply to the one before it. */
 struct dialogue {
     const char *folder;
     json_t *request;
     admin_next *next; /* NULL: there is only one request */
     void *context;
-    json_t **reply; /* only for a single request: where its reply goes */
+    json_t **reply; /* if there is only one request: where its reply goes */
 };
 
-/* Handles a reply; *more: `request` is now the next one. */
+/* Handles a reply. Sets *more to whether dialogue->request is now the next request to send. */
 static void reply_take(const struct dialogue *dialogue, json_t *reply, bool *more)
 {
     *more = dialogue->next != NULL && dialogue->next(dialogue->context, reply, dialogue->request);
@@ -408,7 +408,7 @@ static CHECKED bool execute(const struct dialogue *dialogue, const struct access
     return true;
 }
 
-/* Carries out the command when no server runs. */
+/* Carries out the command in this process, since no server is running. */
 static CHECKED bool execute_here(const struct dialogue *dialogue, const char *secrets_folder,
                                  struct error *error)
 {

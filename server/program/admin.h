@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Administration on the server's machine, of API keys, secrets and more: on the store itself or, if
- * a server has the data folder open, through its socket <data>/admin.sock, which only the folder's
- * owner can open. Keys themselves never pass through the socket: the client makes them, and sends
- * only their digests. */
+/* Administers API keys, secrets and more, on the machine that has the data folder. If a server has
+ * the folder open, requests go through the socket <data>/admin.sock, which only the folder's owner
+ * can open; otherwise they are carried out directly on the store. Keys never pass through the
+ * socket: the client generates them, and sends only their digests. */
 #pragma once
 
 #include <jansson.h>
@@ -13,7 +13,7 @@ struct access;
 struct admin;
 struct authority;
 
-/* The member "command" of a request, and its other members:
+/* Carries out a request. These are the values of its member "command", and its other members:
  *     key_add           name, role, label, digest (hex), expires_ms
  *     key_list
  *     key_revoke        name (of a principal, or a key's id)
@@ -25,35 +25,35 @@ struct authority;
  *     clock_show
  *     clock_accept
  *     server_address
- * and those of admin_audit.h and admin_fleet.h. *reply: a new object; if the last admin lost access
- * it has a "warning". */
+ * admin_audit.h and admin_fleet.h have more. *reply is a new object. It has a "warning" if the
+ * request took away the last admin's access. */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
 /* Sets the member "client", which names the user at the command line (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
-/* Answers at the folder's socket, on a thread of its own. After each request `authority` reads
- * the keys again. `address`: where the server listens; borrowed. */
+/* Starts a thread that answers requests on the folder's socket. After each request, `authority`
+ * reads the keys again. `address` (borrowed): where the server listens. */
 CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, const char *address, struct admin **out,
                           struct error *error);
 void admin_destroy(struct admin *admin); /* NULL is fine */
 
-/* Sends the request to the server that has the folder open, and waits for its reply: for each part
- * of it, at most the seconds in the request's member "patience_s" (5 without it). *running false:
- * no server accepted the connection, and nothing was sent. */
+/* Sends the request to the server that has the folder open, and waits for its reply. Fails if no
+ * part of the reply arrives for "patience_s" seconds (a member of the request; 5 without it).
+ * *running false: no server accepted the connection, and nothing was sent. */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
-/* Sends the request to the server or, if there is none, carries it out here, with this folder of
- * secrets. Without PostgreSQL, only key_add creates a missing database. */
+/* Sends the request to the server or, if none is running, carries it out in this process, with the
+ * secrets in `secrets_folder`. A database in the data folder is only created by key_add. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
-/* The same, without a folder of secrets, for a command of several requests: next() gets each reply
- * and changes `request` into the next one; it returns false after the last reply. */
+/* The same, without a secrets folder, for a command that needs several requests. next() gets each
+ * reply, and changes `request` into the next request; it returns false after the last reply. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);
-/* Whether a first key would create a database in the folder: it has none, and OPSBRAIN_DATABASE is
- * not set. */
+/* Whether key_add would create a database in the folder, because the folder has none and
+ * OPSBRAIN_DATABASE is not set. */
 bool admin_would_create(const char *folder);

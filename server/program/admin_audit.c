@@ -12,8 +12,8 @@
 
 #define ROWS_LIMIT 1000
 
-/* Counts the read. However often a command is given, a running server writes at most one row a
- * minute about it. */
+/* Counts this read in the audit log. A running server writes at most one row a minute about each
+ * command, however often it is given. */
 static void count_read(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };
@@ -21,7 +21,7 @@ static void count_read(const struct access *access, const json_t *request, const
     struct error problem;
 
     if (!audit_log_count(access->store, &event, &problem))
-        log_warning("a read of the audit log is not counted in it: %s", problem.message);
+        log_warning("a read of the audit log was not counted in it: %s", problem.message);
 }
 
 static json_t *rows_reply(const struct audit_row *rows, size_t count)

@@ -8,8 +8,8 @@
 
 struct access;
 
-/* {"command": "plan_show", "plan"}: the reply has "text" (the requests, and what the deployment
- * costs and when it ends), "digest", and "plan", as the tool plan_show answers. */
+/* {"command": "plan_show", "plan"}: the reply has "text" (the plan's requests, what its deployment
+ * costs, and when it ends), "digest", and "plan" as the tool plan_show returns it. */
 CHECKED bool admin_fleet_show_plan(const struct access *access, const json_t *request,
                                    json_t **reply, struct error *error);
 /* {"command": "plan_approve", "plan"}: approves the plan; the reply is as for plan_show. */

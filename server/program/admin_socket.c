@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ends of <data>/admin.sock: one request, one reply, both a line of JSON. */
+/* The two ends of <data>/admin.sock. A connection has one request and one reply, each one line of
+ * JSON. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ struct admin {
     bool started;
 };
 
-/* The path of a socket has at most 107 bytes, but that of a folder may be longer, so the socket is
+/* A socket's path can have at most 107 bytes, but the folder's path may be longer, so the socket is
  * addressed through /proc. */
 static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
                                 struct sockaddr_un *address, struct error *error)
@@ -100,18 +101,18 @@ static json_t *answer(struct admin *admin, const json_t *request)
     if (!admin_execute(admin->access, request, &reply, &error))
         reply = json_pack("{s:s}", "error", error.message);
     if (!authority_refresh(admin->authority, &problem))
-        log_error("keys may have changed, but cannot be read: %s", problem.message);
+        log_error("the keys may have changed, but cannot be read: %s", problem.message);
     return reply;
 }
 
-/* Records the client's user, according to the kernel. */
+/* Adds to the request the user who runs the client, as the kernel reports it. */
 static void name_client(int fd, json_t *request)
 {
     struct ucred peer = { .uid = (uid_t)-1 };
     socklen_t length = sizeof peer;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        log_warning("admin.sock: the client's user is not known: %s", strerror(errno));
+        log_warning("admin.sock: the client's user is unknown: %s", strerror(errno));
     admin_set_client(request, (long)peer.uid);
 }
 

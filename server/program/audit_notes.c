@@ -24,8 +24,8 @@ bool audit_notes_use_key(struct store *store, const char *data_folder, const cha
     if (strncmp(place, folder, length) == 0 && place[length] == '/')
         return error_set(
             error, ERROR_INVALID,
-            "audit_key is %.150s, in the data folder: anyone who can change the audit log could "
-            "read it there; put it elsewhere",
+            "audit_key is %.150s, which is in the data folder: anyone who can change the audit log "
+            "could read the keys there, so put the file elsewhere",
             file);
     return store_use_audit_key(store, file, error);
 }
@@ -40,7 +40,7 @@ static void note(struct store *store, const char *what, const char *arguments, c
 
     snprintf(client, sizeof client, "opsbrain " OPSBRAIN_VERSION ", uid %ld", (long)getuid());
     if (!audit_log_add(store, &change, "ok", detail, "", &error))
-        log_error("the audit log has no row for this %s: %s", what, error.message);
+        log_error("this %s could not be recorded in the audit log: %s", what, error.message);
 }
 
 void audit_note_start(struct store *store, const struct settings *settings)

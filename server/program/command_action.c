@@ -42,7 +42,7 @@ static int fail_with_usage(const struct command *command, const char *what)
 {
     TEXT_AUTO text = { 0 };
 
-    text_addf(&text, "%s; there are: ", what);
+    text_addf(&text, "%s; use one of: ", what);
     for (const struct action *action = command->actions; action->name != NULL; action++) {
         text_add(&text, action == command->actions ? "" : ", ");
         add_usage(command, action, &text);
@@ -76,8 +76,8 @@ static int run_action(const struct command *command, const struct action *action
         text_add(&text, ": an argument is missing");
         return fail_with_usage(command, text_string(&text));
     }
-    /* config_read skips its first argument, usually the program's name: here that is the last
-     * operand, or the action. */
+    /* config_read skips its first argument, which is usually the program's name. Here it is the
+     * last operand or, if the action has none, the action. */
     if (!config_read(command->flags, command->flag_count, argc - wanted - 1, argv + wanted + 1,
                      options, &error)) {
         command_fail(error.message);
@@ -93,7 +93,7 @@ int command_run(const struct command *command, void *options, int argc, char *co
     if (asks_for_help(argc, argv))
         return show_help(command);
     if (argc < 2)
-        return fail_with_usage(command, "an action is missing");
+        return fail_with_usage(command, "no action is given");
     for (const struct action *action = command->actions; action->name != NULL; action++)
         if (strcmp(argv[1], action->name) == 0)
             return run_action(command, action, options, argc, argv);

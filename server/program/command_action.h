@@ -10,7 +10,7 @@ struct action {
     const char *name;     /* "add" */
     const char *operands; /* "NAME", "NAME ROLE", or "" */
     const char *help;
-    /* `options` has the command's flags; `operands` are those that the action requires. */
+    /* `options` has the values of the flags; `operands` are those that the action requires. */
     CHECKED bool (*run)(const void *options, char *const *operands, struct error *error);
 };
 
@@ -21,6 +21,6 @@ struct command {
     size_t flag_count;
 };
 
-/* Reads the flags into `options`, runs the action that argv[1] names and returns the exit status;
- * --help, anywhere, prints the actions and the flags instead. */
+/* Reads the flags into `options`, runs the action that argv[1] names, and returns the exit status.
+ * If --help is among the arguments, prints the actions and the flags instead. */
 int command_run(const struct command *command, void *options, int argc, char *const *argv);

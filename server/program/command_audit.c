@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain audit-log: reads the audit log, in the store itself or through the server that has it
- * open. */
+/* opsbrain audit-log: reads the audit log, through the server that has the store open or, if there
+ * is none, from the store itself. */
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
 
-#define PATIENCE_S 600  /* seconds that reading a long log may take */
+#define PATIENCE_S 600  /* how many seconds reading a long log may take */
 #define ROWS_AT_ONCE 50 /* list --json: rows per request, since a reply has at most 1 MiB */
 
 struct options {
@@ -23,15 +23,15 @@ struct options {
 
 #define AT(member) offsetof(struct options, member)
 static const struct setting flags[] = {
-    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "digest", SETTING_TEXT, "", 0, 0, AT(digest),
       "verify: ROW:DIGEST, from the server's log or an export" },
-    { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls of this principal" },
-    { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls of this tool" },
+    { "principal", SETTING_TEXT, "", 0, 0, AT(principal), "list: only calls by this principal" },
+    { "tool", SETTING_TEXT, "", 0, 0, AT(tool), "list: only calls to this tool" },
     { "subject", SETTING_TEXT, "", 0, 0, AT(subject), "list: only rows about this name or id" },
-    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many of the newest rows" },
+    { "limit", SETTING_INTEGER, "20", 1, 1000, AT(limit), "list: how many rows, newest first" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json),
-      "prints JSON, as export always does; list: with the calls' arguments" },
+      "prints JSON, as export always does; for list, with the calls' arguments" },
 };
 
 static CHECKED bool ask(const struct options *options, json_t *request, json_t **reply,
@@ -129,7 +129,7 @@ static void print_line(const json_t *value)
     puts(text_string(&line));
 }
 
-/* Prints up to the row that was the newest at the start, without rows written meanwhile. */
+/* Prints the rows of a page, except those that were written after the export began. */
 static bool print_page(void *context, const json_t *reply, json_t *request)
 {
     const json_t *rows = json_object_get(reply, "rows"), *row;
@@ -149,8 +149,8 @@ static bool print_page(void *context, const json_t *reply, json_t *request)
     return json_array_size(rows) > 0 && id < last;
 }
 
-/* Prints a line for each row; the last line names the newest row with its digest, so that an export
- * proves what the audit log contained. */
+/* Prints a line for each row, and a last line with the newest row's id and digest, so that an
+ * export proves what the audit log contained. */
 static CHECKED bool export(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
@@ -169,11 +169,11 @@ int command_audit(int argc, char *const *argv)
     static const struct action actions[] = {
         { "list", "", "lists the newest rows", list },
         { "verify", "",
-          "checks that the rows are as they were written; with --digest, also that the log still "
-          "contains the row that it names",
+          "checks that no row has changed since it was written; with --digest, also that the log "
+          "still contains the row named there",
           verify },
         { "export", "",
-          "writes all rows as lines of JSON, the oldest first; "
+          "writes all rows as lines of JSON, oldest first; "
           "the last line has the newest row's id and digest",
           export },
         { 0 },

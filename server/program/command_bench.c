@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain bench: finds a server for the client if none is named, or starts one in this process. */
+/* opsbrain bench: if no server is named, uses the one that has the data folder open, or starts one
+ * in this process. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include "server/program/process.h"
 #include "server/program/serving.h"
 
-/* A server that listens on all addresses can be reached on loopback. */
+/* If the server listens on all addresses, `url` has the loopback address. */
 static void write_url(const char *address, char url[LOGIN_URL_SIZE])
 {
     static const char *const all[] = { "0.0.0.0:", "[::]:", "*:" };
@@ -32,7 +33,8 @@ static void write_url(const char *address, char url[LOGIN_URL_SIZE])
     text_copy(url, LOGIN_URL_SIZE, text_string(&out));
 }
 
-/* Asks through the folder's socket, which only the folder's owner can open. */
+/* Asks the server that has the folder open for its address; sets url to "" if there is none. Asks
+ * through the folder's socket, which only the folder's owner can open. */
 static CHECKED bool find(const char *folder, char url[LOGIN_URL_SIZE], struct error *error)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "server_address"), *reply = NULL;
@@ -46,7 +48,7 @@ static CHECKED bool find(const char *folder, char url[LOGIN_URL_SIZE], struct er
     return true;
 }
 
-/* The log goes to a file of the data folder, since the terminal shows the benchmark. */
+/* Sends the log to a file in the data folder, since the terminal shows the benchmark. */
 static CHECKED bool move_log(const char *folder, struct error *error)
 {
     int kept = dup(STDERR_FILENO), log;
@@ -64,8 +66,8 @@ static CHECKED bool move_log(const char *folder, struct error *error)
     return true;
 }
 
-/* Starts a server in this folder, on a free port of loopback, with the other settings of `serve`
- * from the environment. The client handles signals. */
+/* Starts a server with this data folder, on a free loopback port. It takes the other settings of
+ * `serve` from the environment. Signals are left to the client. */
 static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error)
 {

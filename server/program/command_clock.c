@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain clock: shows whether the wall clock is believed (base/core/timeline.h), and confirms it.
+/* opsbrain clock: shows whether the wall clock is trusted (base/core/timeline.h), or confirms it.
  */
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct options {
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
-      "folder of the database" },
+      "the database's folder" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
 };
 
@@ -38,11 +38,11 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     if (command_output_json(options->json, reply))
         return true;
     if (json_get_integer(reply, "ahead_ms", 0) == 0)
-        printf("the wall clock is believed\n");
+        printf("the wall clock is trusted\n");
     else
-        printf("the wall clock is %.1f days ahead of the time that the machine's uptime suggests: "
-               "ages are computed as of %s; the wall clock is believed after opsbrain has run for "
-               "%.1f more hours, or with `opsbrain clock accept`\n",
+        printf("the wall clock is %.1f days ahead of the time that the machine's uptime suggests, "
+               "so ages are computed as of %s; the wall clock will be trusted after opsbrain has "
+               "run for %.1f more hours, or once you run `opsbrain clock accept`\n",
                (double)json_get_integer(reply, "ahead_ms", 0) / DAY_MS,
                clock_format_utc(json_get_integer(reply, "now_ms", 0), text),
                (double)json_get_integer(reply, "waits_ms", 0) / HOUR_MS);
@@ -60,7 +60,7 @@ static CHECKED bool accept_clock(const void *context, char *const *operands, str
         return false;
     if (command_output_json(options->json, reply))
         return true;
-    printf("the wall clock is believed%s\n",
+    printf("the wall clock is trusted%s\n",
            json_get_integer(reply, "ahead_ms", 0) == 0 ? ", as before" : " from now on");
     return true;
 }
@@ -68,8 +68,8 @@ static CHECKED bool accept_clock(const void *context, char *const *operands, str
 int command_clock(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "show", "", "shows whether the age of rows is computed from the wall clock", show },
-        { "accept", "", "confirms the wall clock, after it was set or the server was off",
+        { "show", "", "shows whether the wall clock is trusted to tell how old rows are", show },
+        { "accept", "", "trusts the wall clock, for example after it was set or the server was off",
           accept_clock },
         { 0 },
     };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain backup, opsbrain restore, opsbrain move: copies of everything that a database remembers.
- */
+/* opsbrain backup, opsbrain restore, opsbrain move: copy everything in a database. */
 
 #include <stdio.h>
 #include <string.h>
@@ -24,21 +23,21 @@ struct options {
 #define PASSWORD_FLAG                                                                              \
     {                                                                                              \
         "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),              \
-            "file whose first line is the database's password; empty: none"                        \
+            "file whose first line is the database's password"                                     \
     }
 static const struct setting file_flags[] = {
-    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
-      "postgresql://USER@HOST/NAME, as for serve; empty: files in `data`" },
+      "postgresql://USER@HOST/NAME, as for serve; if not set, files in `data` are used" },
     PASSWORD_FLAG,
     { "backup_key", SETTING_TEXT, "", 0, 0, AT(backup_key),
-      "file whose first line is the key that encrypts the backup; empty: it is not encrypted" },
+      "file whose first line is the key that encrypts the backup; not encrypted if not set" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 static const struct setting move_flags[] = {
     { "from", SETTING_PRIVATE, "", 0, 0, AT(from),
-      "folder of the database, or postgresql://USER@HOST/NAME; put a password into the "
-      "environment or PGPASSFILE, not into a flag" },
+      "the database's folder, or postgresql://USER@HOST/NAME; put a password in the environment or "
+      "PGPASSFILE, not in a flag" },
     { "to", SETTING_PRIVATE, "", 0, 0, AT(to), "the same, for the copy" },
     PASSWORD_FLAG,
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
@@ -49,8 +48,8 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-/* The place that a folder or an address names. An address that is not one of PostgreSQL is
- * refused later, without being shown. */
+/* The place that a folder or an address names. An address that is not PostgreSQL's is refused
+ * later, with an error message that does not show it. */
 static struct copy_place place_at(const char *text)
 {
     bool is_address = strstr(text, "://") != NULL;
@@ -72,10 +71,11 @@ static void answer_copied(const char *done, const struct copy_report *report, st
 {
     *reply = reply_of(report);
     json_object_set_new(*reply, "only_reads_clouds", json_true());
-    text_addf(out,
-              "%s and compared: %lld rows of %lld tables; a server on this database only reads the "
-              "clouds until `opsbrain fleet resume`\n",
-              done, (long long)report->rows, (long long)report->tables);
+    text_addf(
+        out,
+        "%s and compared with the source: %lld rows in %lld tables; a server on this database "
+        "only reads the clouds until `opsbrain fleet resume` is run\n",
+        done, (long long)report->rows, (long long)report->tables);
 }
 
 static CHECKED bool backup(const struct options *options, const char *path, struct text *out,
@@ -90,7 +90,7 @@ static CHECKED bool backup(const struct options *options, const char *path, stru
     *reply = reply_of(&report);
     json_object_set_new(*reply, "bytes", json_integer(report.bytes));
     json_object_set_new(*reply, "encrypted", json_boolean(encrypted));
-    text_addf(out, "%s: %lld rows of %lld tables, %lld bytes, %s\n", path, (long long)report.rows,
+    text_addf(out, "%s: %lld rows in %lld tables, %lld bytes, %s\n", path, (long long)report.rows,
               (long long)report.tables, (long long)report.bytes,
               encrypted ? "encrypted" : "not encrypted");
     return true;
@@ -134,8 +134,8 @@ static const struct copy_command {
                         json_t **reply, struct error *error);
 } copy_commands[] = {
     { "backup", " FILE",
-      "writes everything that the database remembers into a new file, also while a server runs",
-      file_flags, sizeof file_flags / sizeof *file_flags, backup },
+      "writes everything in the database to a new file, even while a server is running", file_flags,
+      sizeof file_flags / sizeof *file_flags, backup },
     { "restore", " FILE",
       "fills an empty database (SQLite or PostgreSQL) from a backup; run it again if it is "
       "interrupted",
@@ -168,7 +168,7 @@ static int run(const struct copy_command *command, int argc, char *const *argv)
     if (client_asks_for_help(argc, argv))
         return show_help(command);
     if (operands > 0 && (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0')) {
-        text_addf(&out, "%s needs the name of a file: opsbrain %s%s (see --help)", command->name,
+        text_addf(&out, "%s needs a file name: opsbrain %s%s (see --help)", command->name,
                   command->name, command->operand);
         command_fail(text_string(&out));
         return STATUS_USAGE;

@@ -23,10 +23,10 @@ struct options {
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
-      "folder of the database" },
+      "the database's folder" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
     { "digest", SETTING_TEXT, "", 0, 0, offsetof(struct options, digest),
-      "approve: digest of the plan that you have read; required without a terminal" },
+      "approve: digest of the plan that you have read; required if there is no terminal" },
 };
 #define FLEET_FLAGS 2 /* `fleet` has only the first two, --data and --json */
 
@@ -61,20 +61,21 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     return true;
 }
 
-/* Without --digest the user is asked, on the terminal; a script gives the digest of the plan that
- * its user has read. */
+/* Without --digest, asks the user on the terminal. A script passes the digest of the plan that its
+ * user has read. */
 static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
 {
     if (options->digest[0] != '\0')
         return strcmp(options->digest, digest) == 0
-               || error_set(error, ERROR_CONFLICT,
-                            "--digest is \"%.80s\", and the plan's is %s: read it again",
-                            options->digest, digest);
+               || error_set(
+                   error, ERROR_CONFLICT,
+                   "--digest is \"%.80s\", but the plan's digest is %s: read the plan again",
+                   options->digest, digest);
     if (isatty(STDIN_FILENO) != 1 || isatty(fileno(stderr)) != 1)
         return error_set(
             error, ERROR_FORBIDDEN,
-            "without a terminal nobody can be asked: approve on a terminal, or give with "
-            "--digest the digest of the plan that you have read");
+            "there is no terminal to ask on: approve on a terminal, or use --digest to give the "
+            "digest of the plan that you have read");
     return person_confirm("Agree to this plan?")
            || error_set(error, ERROR_CANCELLED, "not approved: nothing has changed");
 }
@@ -96,7 +97,7 @@ static CHECKED bool approve(const void *context, char *const *operands, struct e
     return true;
 }
 
-/* Runs the tool whose short name is the command's name; for --help, shows the tool's help and then
+/* Runs the tool whose short name is the command's name. With --help, shows the tool's help and then
  * the command's own. */
 static int run_word(const struct command *command, int argc, char *const *argv)
 {
@@ -136,8 +137,8 @@ static CHECKED bool resume(const void *context, char *const *operands, struct er
         return false;
     if (command_output_json(options->json, reply))
         return true;
-    printf("from now on this database changes what runs in its clouds again; a running server "
-           "notices within a minute\n");
+    printf("from now on, a server on this database changes what runs in its clouds again; one that "
+           "is running notices this within a minute\n");
     return true;
 }
 
@@ -156,8 +157,8 @@ int command_fleet(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "resume", "",
-          "lets a database that was moved or restored change its clouds again; "
-          "only where no other copy does",
+          "lets a server on a moved or restored database change its clouds again; "
+          "run this only if no server on another copy does so",
           resume },
         { 0 },
     };

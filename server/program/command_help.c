@@ -17,15 +17,15 @@ static const char usage[] =
     "  opsbrain help [COMMAND]              a command's flags; for serve: its settings\n"
     "  opsbrain version\n"
     "\n"
-    "Commands on a data folder (--data FOLDER); all but restore also work while a server runs:\n"
+    "Commands on a data folder (--data FOLDER). All but restore work while a server is running:\n"
     "\n"
-    "  key add NAME --role ROLE          An API key for viewer, operator or admin\n"
+    "  key add NAME --role ROLE          An API key for a viewer, operator or admin\n"
     "  key list|reset, key revoke ID|NAME\n"
     "  principal list, principal role NAME ROLE\n"
     "  secret list, secret bind|unbind NAME ORIGIN\n"
     "                                    Where a deployment's secret may be sent\n"
     "  audit-log list|verify|export      Who did what, and whether the log is intact\n"
-    "  clock show|accept                 Whether the wall clock is trusted to age rows\n"
+    "  clock show|accept                 Whether the wall clock is trusted\n"
     "  plan show|approve ID              Shows a plan, or asks you to approve it\n"
     "  fleet resume                      Lets a moved database change its clouds again\n"
     "  backup FILE, restore FILE         Everything in one file, for SQLite or PostgreSQL\n"
@@ -33,7 +33,8 @@ static const char usage[] =
     "opsbrain move --from DATA|URL --to DATA|URL copies a database into an empty one.\n"
     "\n";
 
-/* Prints the help of a command of this folder (commands.h), or else of a command of the client. */
+/* Prints the help for a command in this folder (commands.h) or, if none is named so, for a command
+ * of the client. */
 static int help_on(char *name)
 {
     static const struct {

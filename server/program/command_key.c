@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain key: manages API keys, in the store itself or through the server that has it open. */
+/* opsbrain key: manages API keys, through the server that has the store open or, if there is none,
+ * in the store itself. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,15 @@ struct options {
 static const struct setting flags[] = {
     { "role", SETTING_TEXT, "", 0, 0, AT(role),
       "role of the key's principal: viewer, operator or admin; required for add" },
-    { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for, shown by list" },
-    { "expires", SETTING_TEXT, "", 0, 0, AT(expires), "30d, or a date: 2027-01-01" },
-    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "label", SETTING_TEXT, "", 0, 0, AT(label), "what the key is for; list shows this" },
+    { "expires", SETTING_TEXT, "", 0, 0, AT(expires),
+      "when the key expires: 30d, or a date such as 2027-01-01" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 
-/* Reads when a key expires: "30d" is in 30 days, a date is the beginning of that day (UTC); "" is
- * never, 0. */
+/* Reads when a key expires. "30d" means in 30 days; a date means the beginning of that day (UTC);
+ * "" means never (*out is 0). */
 static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *error)
 {
     size_t length = strlen(text);
@@ -62,19 +64,19 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
     if (*out > clock_utc_ms())
         return true;
     return error_set(error, ERROR_INVALID,
-                     "--expires is \"%.40s\", but must be days as in 30d, "
-                     "or a future date as in 2027-01-01",
+                     "--expires is \"%.40s\", but must be a number of days such as 30d, "
+                     "or a future date such as 2027-01-01",
                      text);
 }
 
-/* Prints only the key itself on standard output. */
+/* Prints the key on standard output, and what belongs to it on standard error. */
 static void show_key(const char *key, const char *id, const char *name, const char *role,
                      int64_t expires_ms)
 {
     char until[CLOCK_TEXT_SIZE];
 
     fprintf(stderr, "key %s for %s (%s), %s%s; it is shown only once:\n", id, name, role,
-            expires_ms > 0 ? "valid until " : "without expiry",
+            expires_ms > 0 ? "valid until " : "never expires",
             expires_ms > 0 ? clock_format_utc(expires_ms, until) : "");
     puts(key);
 }
@@ -158,8 +160,8 @@ static CHECKED bool revoke(const void *context, char *const *operands, struct er
     return true;
 }
 
-/* Removes the record that the folder had keys (key_marker.h). Refused while there are keys: the
- * next start of the server would write the record again. */
+/* Removes the record that the folder had keys (key_marker.h). Refused while it has keys, because
+ * the server would write the record again at its next start. */
 static CHECKED bool reset(const void *context, char *const *operands, struct error *error)
 {
     const struct options *options = context;
@@ -172,8 +174,8 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
         return false;
     if (json_array_size(json_object_get(reply, "keys")) > 0)
         return error_set(error, ERROR_CONFLICT,
-                         "%.200s has keys, so that with --auth auto nobody gets in without "
-                         "one: there is nothing to reset",
+                         "%.200s has keys, so --auth auto requires a key from every caller: there "
+                         "is nothing to reset",
                          options->data);
     if (!key_marker_remove(options->data, error))
         return false;
@@ -185,12 +187,12 @@ int command_key(int argc, char *const *argv)
 {
     static const struct action actions[] = {
         { "add", "NAME", "creates an API key, shown once, for a principal of that name", add },
-        { "list", "", "lists the keys without their text, of which only a digest is stored", list },
+        { "list", "", "lists the keys, but not their text: only a digest of it is stored", list },
         { "revoke", "ID|NAME", "revokes a key, or all keys of a principal, with immediate effect",
           revoke },
         { "reset", "",
-          "forgets that a data folder, which was lost or replaced since, had keys: "
-          "--auth auto then needs none",
+          "forgets that a data folder that has since been lost or replaced had keys; "
+          "--auth auto then requires none",
           reset },
         { 0 },
     };

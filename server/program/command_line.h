@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "store/ledger/change.h"
 
-/* The actor of a change: the local admin. admin_set_client has set the request's member
- * "client". */
+/* Initializes the actor of a change made on the command line: the local admin. The request's member
+ * "client" comes from admin_set_client. */
 #define COMMAND_LINE(request)                                                                      \
     {                                                                                              \
         .principal = "local", .role = "admin",                                                     \

@@ -12,11 +12,11 @@ struct table *command_output_table(const char *const *headings);     /* they end
 void command_output_table_time(struct table *table, int64_t utc_ms); /* 0: "-" */
 void command_output_table_print(struct table *table);                /* also frees it */
 
-/* Prints a text, which may contain Markdown tables and foreign text. No escape sequence in it
+/* Prints a text that may contain Markdown tables and untrusted text. No escape sequence in the text
  * reaches the terminal, and its tables and lines are fitted to the terminal's width. */
 void command_output_text(const char *text);
 
-/* If `wanted`, prints the reply as JSON, and the caller prints no text. Returns `wanted`. */
+/* Prints the reply as JSON if `wanted`. Returns `wanted`: if true, the caller prints no text. */
 bool command_output_json(bool wanted, const json_t *reply);
 
 /* Prints the reply's warning, if it has one, on standard error. */

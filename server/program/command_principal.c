@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain principal: who may call, and with which role. */
+/* opsbrain principal: lists who can call the server, and changes roles. */
 
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ struct options {
 
 static const struct setting flags[] = {
     { "data", SETTING_TEXT, "./data", 0, 0, offsetof(struct options, data),
-      "folder of the database" },
+      "the database's folder" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, offsetof(struct options, json), "prints JSON" },
 };
 
@@ -70,9 +70,10 @@ static CHECKED bool role(const void *context, char *const *operands, struct erro
 int command_principal(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "list", "", "lists who has keys, with which role, and when they were last used", list },
+        { "list", "", "lists the principals with their roles, keys and last use", list },
         { "role", "NAME ROLE",
-          "gives all keys of a principal another role (viewer, operator or admin), immediately",
+          "changes a principal's role (viewer, operator or admin), for all its keys and "
+          "immediately",
           role },
         { 0 },
     };

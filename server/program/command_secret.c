@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain secret: manages where secrets may be sent, in the store itself or through the server
- * that has it open. */
+/* opsbrain secret: manages where secrets may be sent, through the server that has the store open
+ * or, if there is none, in the store itself. */
 
 #include <stdio.h>
 
@@ -18,9 +18,9 @@ struct options {
 
 #define AT(member) offsetof(struct options, member)
 static const struct setting flags[] = {
-    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
-      "folder of the secrets' files; a running server uses its own" },
+      "folder with the secrets' files; a running server uses its own setting" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's commands, except those in client/command/client_commands.h. argv[0] is the word by
- * which the command was called or, without any word, the program's name; the result is the exit
- * status. */
+/* The program's commands, except those in client/command/client_commands.h. argv[0] is the word
+ * that named the command or, without one, the program's name. Each returns the exit status. */
 #pragma once
 
 int command_serve(int argc, char *const *argv);

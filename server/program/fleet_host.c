@@ -25,7 +25,7 @@
 #include "server/streams/notifier.h"
 
 #define ROUND_S 60                 /* pause between two rounds */
-#define PATIENCE_MS (60 * 60000LL) /* for a server to become ready */
+#define PATIENCE_MS (60 * 60000LL) /* how long a server may take to become ready */
 
 /* A target's credential with its tokens. If the target changes, another held_cloud is made; the old
  * one is kept until fleet_host_destroy, since a call may still be using it. */
@@ -152,7 +152,7 @@ static CHECKED bool read_place(struct fleet_host *host, struct error *error)
     if (instance.moved && !was_moved)
         log_warning(
             "this database was moved, copied or restored: opsbrain only reads the clouds until "
-            "`opsbrain fleet resume`");
+            "`opsbrain fleet resume` is run");
     return true;
 }
 
@@ -189,9 +189,9 @@ static void run_round(struct fleet_host *host)
     struct error error;
 
     if (atomic_load(&host->only_reads) && !read_place(host, &error))
-        log_warning("the place of the database cannot be checked: %s", error.message);
+        log_warning("cannot check whether the database was moved: %s", error.message);
     if (!managed_reconcile_round(host->reconciler, &round, &error))
-        log_warning("the check of the managed deployments failed: %s", error.message);
+        log_warning("checking the managed deployments failed: %s", error.message);
     else if (round.requeued + round.ended > 0)
         job_pool_wake(host->services->jobs);
 }
@@ -208,7 +208,7 @@ static void *run_thread(void *context)
 
 /* ---- This machine ---- */
 
-/* Only the settings allow servers on this machine, and no tool can change settings. */
+/* Only the settings can allow model servers on this machine, and no tool can change settings. */
 static CHECKED bool open_machine(struct fleet_host *host, const struct settings *settings,
                                  struct error *error)
 {

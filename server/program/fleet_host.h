@@ -12,14 +12,14 @@ struct notifier;
 struct services;
 struct settings;
 
-/* Checks whether the database is where it was used last; if not, the clouds are only read.
- * Everything is borrowed until fleet_host_destroy. */
+/* Also checks whether the database is where it was last used; if not, opsbrain only reads the
+ * clouds. Everything is borrowed until fleet_host_destroy. */
 CHECKED bool fleet_host_create(const struct settings *settings, const struct services *services,
                                struct fleet_host **out, struct error *error);
 void fleet_host_destroy(struct fleet_host *host); /* NULL is fine */
 const struct fleet_frame *fleet_host_frame(const struct fleet_host *host);
 const struct access_locks *fleet_host_locks(const struct fleet_host *host);
-/* Starts the thread that checks on managed deployments; `notifier` notifies subscribers. */
+/* Starts the thread that checks the managed deployments; it tells `notifier` about changes. */
 CHECKED bool fleet_host_start(struct fleet_host *host, struct notifier *notifier,
                               struct error *error);
 void fleet_host_stop(struct fleet_host *host); /* waits for the thread; NULL is fine */

@@ -60,10 +60,9 @@ static CHECKED bool write_number(const char *folder, const char *number, struct 
            || error_set(error, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
 }
 
-/* What the database stores about its place: one digest, made from the folder's path, its inode
- * and the number in the file. If the folder is copied, the path or the inode differs, except in a
- * clone of the whole disk; if the database is put back as it was before the number was written, the
- * number differs. */
+/* What the database stores about its place: one digest, made from the folder's path, its inode and
+ * the number in the file. If the folder is copied, the path or the inode differs, except in a clone
+ * of the whole disk. If the database is replaced with an older copy, the number differs. */
 static void describe(const char *folder, const char *number, char out[DIGEST_TEXT_SIZE])
 {
     char path[PATH_MAX] = "";
@@ -78,8 +77,8 @@ static void describe(const char *folder, const char *number, char out[DIGEST_TEX
     digest_sha256_text(text_string(&all), all.length, out);
 }
 
-/* Gives the place a new number. Wherever the process is killed in this function, database and
- * file still agree. */
+/* Gives the place a new number. Even if the process is killed in this function, the database and
+ * the file still agree. */
 static CHECKED bool renew(struct store *store, const char *folder, const char *place,
                           struct error *error)
 {

@@ -50,7 +50,7 @@ static void retain(struct server *server, int64_t now_ms)
     struct error error;
 
     if (!store_apply_retention(server->services->store, &retention, now_ms, &error))
-        log_warning("old rows are not deleted: %s", error.message);
+        log_warning("old rows could not be deleted: %s", error.message);
 }
 
 static void compact(struct server *server, int64_t now_ms)
@@ -58,10 +58,10 @@ static void compact(struct server *server, int64_t now_ms)
     struct error error;
 
     if (!scrape_compact(server->services->store, now_ms, &error))
-        log_warning("scraped metrics are not rolled up: %s", error.message);
+        log_warning("scraped metrics could not be rolled up: %s", error.message);
 }
 
-/* Reads the keys again if they could not be read: until then no key is accepted. */
+/* If the keys could not be read, tries again. Until they can be read, no key is accepted. */
 static void read_stale_keys(struct server *server)
 {
     struct error error;
@@ -74,7 +74,7 @@ static void read_stale_keys(struct server *server)
         log_error("the API keys still cannot be read: %s", error.message);
 }
 
-/* Logs once when the disk becomes nearly full, and once when it has room again. */
+/* Logs once when the disk becomes nearly full, and once when it has enough room again. */
 static void check_disk(struct housekeeping *housekeeping)
 {
     struct error error;
@@ -83,11 +83,11 @@ static void check_disk(struct housekeeping *housekeeping)
     if (disk_is_nearly_full && !housekeeping->disk_is_nearly_full)
         log_warning("%s", error.message);
     if (!disk_is_nearly_full && housekeeping->disk_is_nearly_full)
-        log_info("the disk of the data folder has room again");
+        log_info("the data folder's disk has enough room again");
     housekeeping->disk_is_nearly_full = disk_is_nearly_full;
 }
 
-/* Checks every row of the audit log: the check before a row is added covers only the log's end. */
+/* Checks every row of the audit log. The check before a row is added covers only the log's end. */
 static void check_audit(struct housekeeping *housekeeping)
 {
     struct audit_verdict verdict;
@@ -107,8 +107,9 @@ static void check_audit(struct housekeeping *housekeeping)
         log_error("%s", text_string(&words));
 }
 
-/* Logs the id and the digest of the newest row, for `opsbrain audit-log verify --digest`: an
- * attacker who rewrites the whole audit log cannot also change a log that is kept elsewhere. */
+/* Logs the id and digest of the newest row, for `opsbrain audit-log verify --digest`. An attacker
+ * who rewrites the whole audit log cannot also change a copy of the server's log on another
+ * machine. */
 static void log_newest(struct server *server)
 {
     struct audit_mark newest;
@@ -125,7 +126,7 @@ static void write_counts(struct server *server)
     struct error error;
 
     if (!audit_log_flush(server->services->store, &error))
-        log_warning("counted calls are not written to the audit log: %s", error.message);
+        log_warning("counted calls could not be written to the audit log: %s", error.message);
 }
 
 /* Waits for the next round. False: it is time to stop. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Periodic work on a thread of its own: expires sessions and sign-ins, rolls up scraped metrics,
- * deletes what the retention settings say is too old, verifies the audit log, logs the digest of
- * its newest row and writes counted calls to it, checks the disk, and reads the API keys again if
- * they could not be read. */
+/* Does periodic work on a thread of its own: expires sessions and sign-ins, rolls up scraped
+ * metrics, deletes what is too old according to the retention settings, writes counted calls to the
+ * audit log, verifies that log, logs the digest of its newest row, checks the disk, and reads the
+ * API keys again if they could not be read. */
 #pragma once
 
 #include "base/core/error.h"

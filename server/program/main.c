@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain: the program. A command that is not in the table below is taken for a tool of a running
- * server. */
+/* opsbrain: the program. A command that is not in the table below is taken as the name of a tool,
+ * which is called on a running server. */
 
 #include <stddef.h>
 #include <string.h>

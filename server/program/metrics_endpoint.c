@@ -29,7 +29,7 @@ static void write_gauge(struct text *out, const char *name, const char *help, do
 static void write_queues(const struct metrics_sources *sources, struct text *out)
 {
     promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE,
-                    "Calls that wait for a thread; store: writes that wait.");
+                    "Calls waiting for a thread and, in the queue store, waiting writes.");
     promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
                    (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
@@ -46,7 +46,8 @@ static void write_jobs(const struct metrics_sources *sources, struct text *out)
     int64_t counts[JOB_CANCELLED + 1];
     struct error error;
 
-    write_gauge(out, "opsbrain_jobs_running", "Jobs that this process runs, sweeps among them.",
+    write_gauge(out, "opsbrain_jobs_running",
+                "Jobs that this process is running, including sweeps.",
                 (double)job_pool_running(sources->services->jobs));
     if (!job_counts(sources->services->store, counts, &error))
         return;
@@ -142,11 +143,12 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
     write_disk(sources, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
                 (double)store_size_bytes(sources->services->store));
-    write_gauge(out, "opsbrain_data_folder_intact",
-                "0: files were deleted or replaced under the running server; nothing is stored.",
-                store_intact(sources->services->store));
+    write_gauge(
+        out, "opsbrain_data_folder_intact",
+        "1; 0 if files were deleted or replaced while the server was running: nothing is stored.",
+        store_intact(sources->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
-                "How far the wall clock is ahead of the believed time; 0: it is not.",
+                "How far the wall clock is ahead of the trusted time; 0 if it is not ahead.",
                 (double)plausible_time_now(sources->services->store).ahead_ms / 1e3);
     write_audit(sources, out);
     write_process(out);

@@ -19,5 +19,5 @@ struct metrics_sources {
     struct workers *workers, *waiting, *pages_workers, *pages_waiting;
 };
 
-/* Adds the metrics; reads the store. */
+/* Appends the metrics to `out`. Reads the store. */
 void metrics_endpoint_write(const struct metrics_sources *sources, struct text *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers /health and /ready, the probes of a supervisor, and /metrics. */
+/* Answers /metrics, and the probes of a supervisor: /health and /ready. */
 #pragma once
 
 #include "server/http/routes.h"

@@ -24,8 +24,9 @@ static void set(int option, unsigned long value, const char *what)
 
 void process_harden(void)
 {
-    set(PR_SET_DUMPABLE, 0, "core dumps and debuggers stay possible");
-    set(PR_SET_NO_NEW_PRIVS, 1, "programs that opsbrain starts may gain privileges");
+    set(PR_SET_DUMPABLE, 0, "cannot prevent core dumps and debugging");
+    set(PR_SET_NO_NEW_PRIVS, 1,
+        "cannot keep programs that opsbrain starts from gaining privileges");
 }
 #else
 void process_harden(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System settings of the whole process; call these functions once, before there are threads. */
+/* System settings for the whole process. Call these functions once, before there are threads. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Limits the number of malloc arenas. Each arena keeps the memory that its threads once needed:
+/* Limits the number of malloc arenas. Each arena keeps the memory that its threads once needed, so
  * with many arenas the process would grow for hours. */
 void process_limit_memory(void);
 /* In release builds: no core dumps, no debugger, and no new privileges for programs that the

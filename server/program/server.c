@@ -197,7 +197,7 @@ static CHECKED bool open_parts(struct server *server, const struct server_parts 
     return mcp_setup(&server->mcp, server->telemetry, parts->instructions, error);
 }
 
-/* Refuses incomplete rows before anything is served. */
+/* Fails if a row of one of the tables is incomplete. */
 static CHECKED bool check_tables(const struct server_parts *parts, struct error *error)
 {
     return methods_check(methods, error) && routes_check(mcp_routes, error)
@@ -226,7 +226,7 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Called when keys or roles may have changed: then a caller's list of tools may be another, and a
+/* Called when keys or roles may have changed. A caller's list of tools may now be different, and a
  * caller that is being served may have lost its access. */
 static void check_keys(void *context)
 {
@@ -236,7 +236,7 @@ static void check_keys(void *context)
     http_server_check_keys(server->http);
 }
 
-/* `notifier` NULL: from now on nobody is notified. */
+/* `notifier` NULL: from now on, nobody is notified. */
 static void listen_to_services(struct server *server, struct notifier *notifier)
 {
     const struct services *services = server->services;
@@ -269,7 +269,7 @@ const char *server_address(const struct server *server)
     return server->http->address_text;
 }
 
-/* Jobs may continue, but nobody is notified of their progress any more. */
+/* Jobs may continue, but from now on, nobody is notified of their progress. */
 static void stop_notifying(struct server *server)
 {
     if (server->listening)

@@ -13,7 +13,7 @@
 struct authority;
 
 /* Pages have workers of their own, at a lower priority: a page takes tens of milliseconds of CPU
- * time, which would delay the calls of agents. */
+ * time, which would delay agents' calls. */
 #define PAGE_WORKERS 2
 #define PAGE_WAITING_WORKERS 4
 #define PAGE_NICENESS 10
@@ -29,10 +29,10 @@ struct server {
     struct rate_limit *kept_bytes;       /* limits the stored bytes of each principal's events */
     struct telemetry *telemetry;
     struct workers *workers, *waiting;
-    struct workers *pages_workers, *pages_waiting; /* of lower priority than those for calls */
+    struct workers *pages_workers, *pages_waiting; /* with a lower priority than those for calls */
     struct sessions *sessions;
     struct notifier *notifier;
-    bool listening; /* listens to jobs and scrapes, for the notifier */
+    bool listening; /* whether jobs and scrapes report to the notifier */
     struct http *http;
 
     /* What each part receives from the others. */
@@ -46,7 +46,7 @@ struct server {
 
 struct server_parts {
     const struct settings *settings;
-    const struct services *services;         /* its members may be set until the server starts */
+    const struct services *services;         /* members can be set until the server starts */
     const struct tool *const *tools;         /* ends with NULL */
     const struct resource *const *resources; /* the same; NULL: there are none */
     const struct prompt *const *prompts;     /* the same */
@@ -59,7 +59,7 @@ CHECKED bool server_create(const struct server_parts *parts, struct server **out
 CHECKED bool server_start(struct server *server, struct error *error);
 unsigned server_port(const struct server *server);
 const char *server_address(const struct server *server); /* "127.0.0.1:8080" */
-/* Stops listening, ends standing streams, lets requests finish for at most patience_ms, asks the
- * calls that still run to stop, and closes the connections. */
+/* Stops listening, ends long-lived streams, waits at most patience_ms for requests to finish, asks
+ * calls that are still running to stop, and closes the connections. */
 void server_stop(struct server *server, int64_t patience_ms);
-void server_destroy(struct server *server); /* NULL is fine; stops it too */
+void server_destroy(struct server *server); /* NULL is fine; stops it first */

@@ -18,9 +18,9 @@
 #include "store/ledger/store.h"
 
 #define STORE_READERS 4
-#define REQUESTS_MS 2000 /* for requests to finish when the process ends */
-#define JOBS_MS 3500     /* for jobs to reach a point from which they can continue */
-#define STOP_LIMIT_S 8   /* after this the process ends: everything acknowledged is on disk */
+#define REQUESTS_MS 2000 /* how long requests may take to finish when the process ends */
+#define JOBS_MS 3500     /* how long jobs may take to reach a point from which they can continue */
+#define STOP_LIMIT_S 8   /* then the process is killed: everything acknowledged is on disk */
 
 struct serving {
     struct settings settings;

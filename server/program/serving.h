@@ -11,6 +11,6 @@ struct serving;
 CHECKED bool serving_start(const struct settings *settings, struct serving **out,
                            struct error *error);
 const char *serving_address(const struct serving *serving); /* "127.0.0.1:8080" */
-/* Lets requests finish and jobs reach a point from which they can continue; ends the process if
- * that takes longer than a few seconds. `why` is recorded in the audit log. */
+/* Lets requests finish, and lets jobs reach a point from which they can continue. Kills the process
+ * if that takes longer than a few seconds. `why` is recorded in the audit log. */
 void serving_stop(struct serving *serving, const char *why);

@@ -18,7 +18,7 @@
 #include "store/ledger/disk_space.h"
 
 #define STORING "storing an uploaded file"
-#define UPLOADS_AT_ONCE 8 /* each may fill UPLOAD_LIMIT_BYTES of the disk */
+#define UPLOADS_AT_ONCE 8 /* each can take up UPLOAD_LIMIT_BYTES of the disk */
 
 /* The struct at exchange->request. */
 struct upload {
@@ -26,7 +26,7 @@ struct upload {
     struct body_file file;
     const struct tool *tool; /* the tool that imports the file */
     json_t *arguments;
-    char base_url[PUBLIC_URL_SIZE]; /* address of the pages, as the client reaches them */
+    char base_url[PUBLIC_URL_SIZE]; /* address at which the client reaches the pages */
 };
 
 static struct uploads *uploads_of(const struct exchange *exchange)
@@ -44,7 +44,7 @@ static void upload_finish(void *request)
     free(upload);
 }
 
-/* Refuses an upload, before it is received, while the disk is nearly full. Admins are exempt. */
+/* While the disk is nearly full, refuses an upload before it is received. Admins are exempt. */
 static bool check_room(struct exchange *exchange)
 {
     struct error error;
@@ -56,7 +56,7 @@ static bool check_room(struct exchange *exchange)
     return false;
 }
 
-/* Begins an upload, with a file that disappears when it is closed. */
+/* Begins an upload: creates a file that disappears when it is closed. */
 static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
@@ -96,7 +96,7 @@ static void receive(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* A parameter of the query as JSON: a number if the tool expects one, else text. A value that
+/* Returns a query parameter as JSON: a number if the tool expects one, otherwise text. A value that
  * should be a number but is not stays text, and the tool refuses it. */
 static json_t *argument(const struct param *param, const char *text)
 {
@@ -185,7 +185,7 @@ static void work(struct exchange *exchange)
     struct error error;
 
     if (is_cancelled(exchange)) {
-        exchange_refuse(exchange, 401, "nothing was stored: meanwhile the caller lost its access");
+        exchange_refuse(exchange, 401, "nothing was stored: the caller has lost its access");
         return;
     }
     if (!body_file_map(&upload->file, &bytes, &error)) {
@@ -201,7 +201,7 @@ static void serve(struct exchange *exchange, const char *tool)
     struct upload *upload = exchange->request;
 
     if (upload == NULL) {
-        exchange_refuse(exchange, 400, "the request has no body: send the file as it is");
+        exchange_refuse(exchange, 400, "the request has no body: send the file as the body");
         return;
     }
     upload->tool = tool_find(tool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST /v1/imports and POST /v1/datasets: a file, streamed to the disk and read from there. The
- * query has the other arguments of run_import (name, format, model, ...) or dataset_import (name).
- */
+/* POST /v1/imports and POST /v1/datasets. The body is a file, which is streamed to the disk and
+ * read from there. The query has the other arguments of run_import (name, format, model, ...) or
+ * dataset_import (name). */
 #pragma once
 
 #include <stdatomic.h>
@@ -25,6 +25,6 @@ struct uploads {
     atomic_int count; /* files that are being received or read */
 };
 
-/* The routes answer with the structure that run_import or dataset_import returns, with status 201
- * for new content and 200 for content that was already known. Their context: struct uploads. */
+/* The routes reply with the structure that run_import or dataset_import returns. The status is 201
+ * for new content, and 200 for content that was already known. Their context: struct uploads. */
 extern const struct route upload_routes[];

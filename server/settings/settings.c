@@ -18,99 +18,104 @@
 
 const struct setting settings_table[] = {
     { "listen", SETTING_TEXT, "127.0.0.1:8080", 0, 0, AT(listen),
-      "address and port; anything but loopback needs an API key (opsbrain key add)" },
-    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "folder of the database" },
+      "address and port; any address but loopback requires an API key (opsbrain key add)" },
+    { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
-      "postgresql://USER@HOST/NAME; put a password into the environment or PGPASSFILE, not into a "
-      "flag; empty: files in `data`" },
+      "postgresql://USER@HOST/NAME; put a password in the environment or PGPASSFILE, not in a "
+      "flag; if not set, files in `data` are used" },
     { "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),
-      "file whose first line is the database's password, read for each connection; empty: none" },
+      "file whose first line is the database's password; read for each connection" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
-      "auto: a key is needed once there is one, until then only loopback is served, as `local`; "
-      "keys: always; none: never" },
+      "auto: calls need a key once one exists; until then, only loopback is served, as `local`; "
+      "keys: always needed; none: never" },
     { "allowed_hosts", SETTING_TEXT, "", 0, 0, AT(allowed_hosts),
-      "names that clients may use in Host besides localhost, with commas; * for any" },
+      "names that clients may send in Host besides localhost, separated by commas; * for any" },
     { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),
-      "origins of web pages that may call this server, with commas; * for any" },
+      "origins of web pages that may call this server, separated by commas; * for any" },
     { "trusted_proxies", SETTING_TEXT, "", 0, 0, AT(trusted_proxies),
-      "networks of proxies whose X-Forwarded-For is believed, with commas (10.0.0.0/8, ::1)" },
+      "networks of proxies whose X-Forwarded-For is trusted, separated by commas (10.0.0.0/8, "
+      "::1)" },
     { "public_url", SETTING_TEXT, "", 0, 0, AT(public_url),
-      "address of the pages in answers, such as https://opsbrain.example; empty: the request's "
-      "scheme and Host" },
+      "base URL of links to pages in answers, such as https://opsbrain.example; if not set, made "
+      "from the request's scheme and Host" },
     { "allowed_servers", SETTING_TEXT, "", 0, 0, AT(allowed_servers),
-      "networks, addresses and names (.example.com: with subdomains) of model servers; empty: "
-      "any" },
+      "networks, addresses and names of model servers that may be called (.example.com includes "
+      "subdomains); if not set, any" },
     { "tools", SETTING_TEXT, "fleet,measure,audit", 0, 0, AT(tools),
-      "tools listed if /mcp?tools= names none: sets (all, fleet, measure, audit, deploy) or "
-      "tools" },
+      "tools to list if /mcp?tools= names none: sets (all, fleet, measure, audit, deploy) or names "
+      "of tools" },
     { "recipes", SETTING_TEXT, "", 0, 0, AT(recipes),
-      "folder of the team's recipes, one file NAME.json each, read at start; empty: none" },
+      "folder with the team's recipes, one file NAME.json for each; read at startup" },
     { "cloud_endpoints", SETTING_TEXT, "", 0, 0, AT(cloud_endpoints),
-      "other base URLs of cloud services, such as run=http://127.0.0.1:8001 for a test; empty: the "
-      "real ones" },
+      "base URLs that replace those of cloud services, such as run=http://127.0.0.1:8001 for a "
+      "test" },
     { "this_machine", SETTING_BOOLEAN, "false", 0, 0, AT(this_machine),
-      "model servers may be started on this machine itself (a target of the provider `local`); not "
-      "on Cloud Run or in a pod" },
+      "whether model servers may be started on this machine, through a target of the provider "
+      "`local`; not allowed on Cloud Run or in a pod" },
     { "this_machine_programs", SETTING_TEXT, "", 0, 0, AT(this_machine_programs),
-      "absolute paths of the programs that may be run on this machine, with commas; empty: none" },
+      "absolute paths of the programs that may be run on this machine, separated by commas" },
     { "this_machine_models", SETTING_TEXT, "", 0, 0, AT(this_machine_models),
-      "folder of models, which containers see read-only; empty: none" },
+      "folder with models, mounted read-only in containers" },
     { "this_machine_containers", SETTING_TEXT, "", 0, 0, AT(this_machine_containers),
-      "socket of Podman or Docker, such as /run/podman/podman.sock; empty: no containers" },
+      "socket of Podman or Docker, such as /run/podman/podman.sock; if not set, no containers" },
     { "this_machine_ollama", SETTING_TEXT, "", 0, 0, AT(this_machine_ollama),
-      "address of this machine's Ollama, such as http://127.0.0.1:11434; empty: none" },
+      "address of this machine's Ollama, such as http://127.0.0.1:11434" },
     { "this_machine_work", SETTING_TEXT, "", 0, 0, AT(this_machine_work),
-      "folder for the programs to work in; empty: in `data` or, as root, in "
+      "folder for the programs to work in; if not set, in `data` or, for root, in "
       "/var/lib/opsbrain-engines" },
     { "cloud_pause_ms", SETTING_INTEGER, "2000", 20, 60000, AT(cloud_pause_ms),
-      "milliseconds between two checks of a change that a cloud is making, later up to 8 times "
-      "that" },
+      "milliseconds between checks of a change that a cloud is making; the pause grows to at "
+      "most 8 times that" },
     { "secrets", SETTING_TEXT, "", 0, 0, AT(secrets),
-      "folder of the files that hold deployments' secrets, one each; empty: environment only" },
+      "folder with deployments' secrets, one per file; if not set, secrets come only from the "
+      "environment" },
     { "audit_key", SETTING_TEXT, "", 0, 0, AT(audit_key),
-      "file outside `data` with the keys of the audit log's digests, one a line, the newest first; "
-      "empty: none" },
+      "file outside `data` with the keys for the audit log's digests, one per line, newest first" },
     { "http_threads", SETTING_INTEGER, "0", 0, 64, AT(http_threads),
-      "threads that serve connections; 0: one per core, 4 at most" },
+      "threads that serve connections; 0: one per core, at most 4" },
     { "workers", SETTING_INTEGER, "4", 1, 256, AT(workers),
       "threads for calls that block briefly" },
     { "waiting_workers", SETTING_INTEGER, "128", 1, 1024, AT(waiting_workers),
       "threads for calls that wait for users or model servers" },
-    { "sweep_workers", SETTING_INTEGER, "2", 1, 64, AT(sweep_workers), "sweeps that run at once" },
+    { "sweep_workers", SETTING_INTEGER, "2", 1, 64, AT(sweep_workers),
+      "sweeps that can run at once" },
     { "sweep_shards", SETTING_INTEGER, "1", 1, 64, AT(sweep_shards),
-      "load threads per cell at most" },
+      "maximum number of load threads per cell" },
     { "sweeps_per_principal", SETTING_INTEGER, "500", 0, 1000000, AT(sweeps_per_principal),
-      "sweeps of one principal that may be queued or running; 0: no limit" },
+      "sweeps that one principal may have queued or running; 0: no limit" },
     { "queue_limit", SETTING_INTEGER, "256", 1, 65536, AT(queue_limit),
-      "calls that may wait for a worker; a further one is refused as busy" },
+      "calls that may wait for a worker; more are refused as busy" },
     { "connections", SETTING_INTEGER, "16384", 16, 1000000, AT(connections),
-      "open connections at most; beyond that, idle ones close, those without a key first" },
+      "maximum number of open connections; if there are more, idle ones are closed, those without "
+      "a key first" },
     { "connections_per_address", SETTING_INTEGER, "1024", 0, 1000000, AT(connections_per_address),
-      "open connections from one address (IPv6: one /64 network), but not from trusted proxies; 0: "
-      "no limit (the default if PORT is set)" },
+      "open connections per address (IPv6: per /64 network), except from trusted proxies; 0: no "
+      "limit (the default if PORT is set)" },
     { "calls_per_principal", SETTING_INTEGER, "64", 0, 65536, AT(calls_per_principal),
-      "calls of one principal that may run or wait at once (fewer than waiting_workers, so that "
-      "other principals get a worker); 0: no limit" },
+      "calls that one principal may have running or waiting (set it below waiting_workers, so that "
+      "others get a worker); 0: no limit" },
     { "rate_per_principal", SETTING_INTEGER, RATE_TEXT, 0, 1000000, AT(rate_per_principal),
-      "requests of one principal per second; 0: no limit, also the default for `local` without "
-      "keys" },
+      "requests per second from one principal; 0: no limit (the default for `local` while no keys "
+      "are needed)" },
     { "burst_per_principal", SETTING_INTEGER, "0", 0, 1000000, AT(burst_per_principal),
-      "requests of one principal in a burst; 0: twice the rate per second" },
+      "requests in a burst from one principal; 0: twice the rate per second" },
     { "body_limit_bytes", SETTING_INTEGER, "1048576", 1024, 8388608, AT(body_limit_bytes),
-      "a longer request body is refused, except an uploaded file" },
+      "maximum length of a request's body, except an uploaded file" },
     { "answer_limit_bytes", SETTING_INTEGER, "8388608", 65536, 15728640, AT(answer_limit_bytes),
-      "a longer answer of a tool or resource becomes an error that suggests asking for less" },
+      "maximum length of a tool's or resource's answer; a longer one becomes an error that "
+      "suggests asking for less" },
     { "disk_reserve_bytes", SETTING_INTEGER, "268435456", 0, INT64_C(1) << 50,
       AT(disk_reserve_bytes),
-      "bytes of the disk, at most a tenth of it, reserved for running jobs and admins; 0: none" },
+      "bytes of disk space, at most a tenth of the disk, reserved for running jobs and admins; 0: "
+      "none" },
     { "storage_limit_bytes", SETTING_INTEGER, "4294967296", 0, INT64_C(1) << 50,
       AT(storage_limit_bytes),
-      "bytes of the imports, datasets, sweeps and deployments of one principal, unless it is an "
-      "admin; 0: no limit" },
+      "bytes of imports, datasets, sweeps and deployments that one principal may store, unless it "
+      "is an admin; 0: no limit" },
     { "sessions", SETTING_INTEGER, "10000", 1, 1000000, AT(sessions),
-      "sessions kept at most; the one unused for longest goes first" },
+      "maximum number of sessions; the one unused for longest is deleted first" },
     { "sessions_per_principal", SETTING_INTEGER, "2000", 1, 1000000, AT(sessions_per_principal),
-      "sessions of one principal at most" },
+      "maximum number of sessions of one principal" },
     { "session_idle", SETTING_DURATION_S, "24h", 60, 31536000, AT(session_idle_s),
       "time after which an unused session is forgotten" },
     { "sign_in_idle", SETTING_DURATION_S, "12h", 60, 31536000, AT(sign_in_idle_s),
@@ -118,33 +123,34 @@ const struct setting settings_table[] = {
     { "sign_in", SETTING_DURATION_S, "7d", 60, 31536000, AT(sign_in_s),
       "time after which a browser is signed out in any case" },
     { "header_timeout", SETTING_DURATION_S, "20s", 1, 3600, AT(header_timeout_s),
-      "time for a request's headers, from connecting or their first byte" },
+      "time for a request's headers to arrive, from connecting or from their first byte" },
     { "body_timeout", SETTING_DURATION_S, "30s", 1, 3600, AT(body_timeout_s),
-      "time for a request's body" },
+      "time for a request's body to arrive" },
     { "send_timeout", SETTING_DURATION_S, "60s", 1, 3600, AT(send_timeout_s),
-      "time a client may take to read an answer" },
+      "time that a client may take to read an answer" },
     { "keep_alive", SETTING_DURATION_S, "15s", 1, 600, AT(keep_alive_s),
       "time between the comments that keep idle streams open" },
     { "ask_timeout", SETTING_DURATION_S, "5m", 1, 3600, AT(ask_timeout_s),
-      "time users may take to answer what a call asks them (in sessions)" },
+      "time that users may take to answer a call's question (in sessions)" },
     { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
-      "days to keep raw request records of sweeps; 0: for ever" },
+      "days to keep raw request records of sweeps; 0: forever" },
     { "jobs_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(jobs_days),
-      "days to keep finished jobs without a sweep; 0: for ever" },
+      "days to keep finished jobs that have no sweep; 0: forever" },
     { "audit_days", SETTING_INTEGER, "365", 0, DAYS_LIMIT, AT(audit_days),
-      "days to keep the rows of the audit log; 0: for ever" },
+      "days to keep the rows of the audit log; 0: forever" },
     { "samples_days", SETTING_INTEGER, "2", 0, DAYS_LIMIT, AT(samples_days),
-      "days to keep scraped metrics, scrape by scrape; 0: for ever" },
+      "days to keep scraped metrics at full resolution; 0: forever" },
     { "samples_10s_days", SETTING_INTEGER, "7", 0, DAYS_LIMIT, AT(samples_10s_days),
-      "days to keep scraped metrics rolled up to 10 s; 0: for ever" },
+      "days to keep scraped metrics rolled up to 10 s; 0: forever" },
     { "samples_1m_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(samples_1m_days),
-      "days to keep scraped metrics rolled up to 1 min; 0: for ever" },
+      "days to keep scraped metrics rolled up to 1 min; 0: forever" },
     { "samples_1h_days", SETTING_INTEGER, "730", 0, DAYS_LIMIT, AT(samples_1h_days),
-      "days to keep scraped metrics rolled up to 1 h; 0: for ever" },
+      "days to keep scraped metrics rolled up to 1 h; 0: forever" },
     { "log_requests", SETTING_BOOLEAN, "true", 0, 0, AT(log_requests),
-      "one log line per request, except to /health, /ready, /metrics and assets" },
+      "one log line per request, except for /health, /ready, /metrics and assets" },
     { "hardened", SETTING_BOOLEAN, "true", 0, 0, AT(hardened),
-      "no core dumps, debuggers or new privileges (release builds); false to debug such a build" },
+      "in release builds, no core dumps, debuggers or new privileges; false to debug such a "
+      "build" },
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
 
@@ -156,8 +162,8 @@ static bool has_variable(const char *name)
     return value != NULL && value[0] != '\0';
 }
 
-/* PORT, which the platform sets, replaces the defaults of `listen` and connections_per_address, so
- * that their flags and environment variables take precedence. */
+/* If a platform such as Cloud Run sets PORT, it replaces the defaults of `listen` and
+ * connections_per_address. Flags and environment variables for these two take precedence. */
 static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
@@ -187,7 +193,7 @@ static CHECKED bool check_proxies(const struct settings *settings, struct error 
            || error_set(error, ERROR_INVALID, "trusted_proxies: %s", why.message);
 }
 
-/* Checks public_url, with which links in answers begin. */
+/* Checks public_url, the beginning of links in answers. */
 static CHECKED bool check_public_url(const struct settings *settings, struct error *error)
 {
     char host[URL_HOST_SIZE];

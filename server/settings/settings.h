@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of `opsbrain serve`: one table. They are read once at start, and do not change
+/* The settings of `opsbrain serve`, in one table. They are read once, at startup, and do not change
  * afterwards. */
 #pragma once
 

@@ -19,9 +19,9 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define LOAD_ROUND_NS 5000000000 /* least time between two events about scraped metrics */
+#define LOAD_ROUND_NS 5000000000 /* minimum time between events about scraped metrics */
 #define NAMES_LIMIT 1024 /* names kept in a round; if more change, every name counts as changed */
-#define RUNS_LIMIT 1000  /* at most so many runs of a sweep have their subscribers notified */
+#define RUNS_LIMIT 1000  /* of a sweep's runs, at most this many have their subscribers notified */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];
@@ -31,7 +31,7 @@ struct names {
 /* What has happened since the last round. */
 struct news {
     struct names jobs, resources;
-    bool all;       /* more changed than NAMES_LIMIT */
+    bool all;       /* more than NAMES_LIMIT names changed */
     bool load;      /* metrics were scraped */
     bool followers; /* there are new followers, which must receive the state of their tasks */
     unsigned lists; /* bits of enum notifier_list */
@@ -84,9 +84,10 @@ bool notifier_subscribe(struct notifier *notifier, struct session *session, cons
     fits = subscribers_follow(notifier->subscribers, session, uri);
     pthread_mutex_unlock(&notifier->lock);
     if (!fits)
-        return error_set(error, ERROR_BUSY,
-                         "a session may subscribe to %d resources: unsubscribe from some first",
-                         SUBSCRIPTIONS_LIMIT);
+        return error_set(
+            error, ERROR_BUSY,
+            "a session can subscribe to at most %d resources: unsubscribe from some first",
+            SUBSCRIPTIONS_LIMIT);
     if (session_subscription_add(notifier->store, session->id, uri, error))
         return true;
     unfollow(notifier, session, uri);
@@ -233,7 +234,7 @@ static void add_runs(struct store *store, const char *sweep_id, struct names *mo
     size_t count;
 
     if (!run_list(store, NULL, sweep_id, 0, RUNS_LIMIT, &runs, &count, &error)) {
-        log_warning("subscribers of runs of %s are not notified: %s", sweep_id, error.message);
+        log_warning("subscribers of the runs of %s are not notified: %s", sweep_id, error.message);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -289,8 +290,8 @@ static void add_mark(const char *mark, struct text *json)
     text_addf(json, "%s\"%s\"", json->length > 1 ? "," : "", mark);
 }
 
-/* Sends the pages a list such as ["job_...", "sim"]. "*" means that anything may have changed,
- * "*load" that metrics were scraped. */
+/* Sends the pages a list such as ["job_...", "sim"]. In it, "*" means that anything may have
+ * changed, and "*load" that metrics were scraped. */
 static void notify_watchers(struct notifier *notifier, const struct news *news,
                             const struct names *moved)
 {
@@ -371,7 +372,7 @@ static bool wait_for_news(struct notifier *notifier, struct news *out)
     return !notifier->stopping;
 }
 
-/* Under the lock: waits a moment, so that changes that happen meanwhile are sent together. */
+/* Under the lock: waits a moment, so that changes made in that time are sent together. */
 static void wait_for_round(struct notifier *notifier)
 {
     struct timespec until;

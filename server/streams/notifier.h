@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriptions to resources, lists and tasks, the open pages, and the thread that notifies them
- * all, in rounds that are at least a second apart. */
+/* Keeps track of open pages and of subscriptions to resources, lists and tasks. A thread notifies
+ * them all, in rounds that are at least a second apart. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,13 +30,13 @@ struct notifier_parts {
 struct notifier *notifier_create(const struct notifier_parts *parts);
 /* Restores the stored subscriptions of sessions, and starts the thread. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
-/* Ends the thread; changes not yet sent, and later ones, are lost. May be called twice. */
+/* Ends the thread. Changes that are not sent yet, and later ones, are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
-/* Subscribes a session to a resource until the session ends; it is notified on its standing stream.
- * The subscription is stored with the session. The URI must be valid. BUSY: the session has
- * SUBSCRIPTIONS_LIMIT subscriptions already. */
+/* Subscribes a session to a resource until the session ends. The session is notified on its
+ * long-lived stream. The subscription is stored with the session. The URI must be valid. BUSY: the
+ * session already has SUBSCRIPTIONS_LIMIT subscriptions. */
 CHECKED bool notifier_subscribe(struct notifier *notifier, struct session *session, const char *uri,
                                 struct error *error);
 CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *session,
@@ -47,14 +47,14 @@ CHECKED bool notifier_unsubscribe(struct notifier *notifier, struct session *ses
  * notification. */
 void notifier_listen(struct notifier *notifier, struct stream *stream, const struct text *first,
                      const char *meta, unsigned lists, const char *const *uris, size_t count);
-/* Subscribes a stream, until it is closed, to tasks, whose ids are those of jobs. Each task is sent
- * in full, soon after this call and after each change. `base_url`: the address at which the client
- * reaches the pages. */
+/* Subscribes a stream, until it is closed, to tasks; a task has the id of its job. Each task is
+ * sent in full, soon after this call and after each change. `base_url`: the address at which the
+ * client reaches the pages. */
 void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, const char *meta,
                            const char *base_url, const char *const *ids, size_t count);
 
 /* For a page: sends the names and ids of everything that changes, as JSON lists, until the
- * connection is over. "*" means that anything may have changed. "*load" means that metrics were
+ * connection is closed. "*" means that anything may have changed. "*load" means that metrics were
  * scraped; it is sent at most every 5 s. `principal`, `session`, BUSY: as for watchers_add. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
                             const char *principal, const uint8_t session[DIGEST_BYTES],
@@ -62,14 +62,15 @@ CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_que
 /* Ends the streams of a browser that is signed out; the context is the notifier. */
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
-/* The functions below report a change. Any thread. A `context` is the notifier: the functions that
- * take one are used as callbacks. A changed job also changes its sweep, the sweep's runs, and their
- * deployments. */
+/* The functions below report a change. Any thread can call them. Those with a `context`, which is
+ * the notifier, are used as callbacks. A changed job also changes its sweep, the sweep's runs, and
+ * their deployments. */
 void notifier_job_moved(void *context, const char *job_id);
-/* Only pages are notified of scraped metrics, whichever deployment they are of. */
+/* Notifies only pages, and does not tell them which deployment was scraped. */
 void notifier_scraped(void *context, const char *deployment);
-/* Reports a change of the resources whose URI has this name or id, such as a deployment's. */
+/* Reports a change of the resources whose URI has this name or id, such as a deployment's name. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
-/* A tool changed the resources of this deployment ("": of none), and the list of resources. */
+/* Reports that a tool changed the list of resources and, unless `deployment` is "", the resources
+ * of that deployment. */
 void notifier_changed_by_tool(struct notifier *notifier, const char *deployment);

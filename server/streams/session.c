@@ -15,7 +15,7 @@
 #include "store/ledger/plausible_time.h"
 
 #define BUCKETS 4096
-#define AHEAD_MS 60000 /* how far ahead of the clock a session's last use is still believed */
+#define AHEAD_MS 60000 /* a last use further ahead of the clock than this is not believed */
 
 struct sessions {
     struct store *store;
@@ -25,8 +25,8 @@ struct sessions {
     size_t count;
 };
 
-/* The bucket of an id. Ids of sessions are random, but a client may send any text as an id: so the
- * id is hashed. */
+/* Returns the bucket for an id. Session ids are random, but a client can send any text as an id, so
+ * the id is hashed. */
 static struct session **bucket_of(struct sessions *sessions, const char *id)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -48,7 +48,7 @@ static struct session *session_create(struct store *store, const char *id, const
     text_copy(session->client, sizeof session->client, client);
     session->version = version;
     session->capabilities = memory_copy_text(capabilities);
-    session->standing = stream_create(NULL);
+    session->stream = stream_create(NULL);
     pthread_mutex_init(&session->lock, NULL);
     atomic_init(&session->references, 1);
     atomic_init(&session->log_level, (int)SESSION_LOG_LEVEL);
@@ -65,7 +65,7 @@ void session_release(struct session *session)
 {
     if (session == NULL || atomic_fetch_sub(&session->references, 1) > 1)
         return;
-    stream_release(session->standing);
+    stream_release(session->stream);
     for (size_t i = 0; i < session->stream_count; i++)
         stream_release(session->streams[i]);
     free(session->streams);
@@ -84,7 +84,7 @@ static void insert(struct sessions *sessions, struct session *session)
     sessions->count++;
 }
 
-/* Removes a session from the table, and passes the table's reference to the caller; NULL if the
+/* Removes a session from the table and returns it, with the table's reference; returns NULL if the
  * table has no session with this id. */
 static struct session *detach(struct sessions *sessions, const char *id)
 {
@@ -101,15 +101,15 @@ static struct session *detach(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Makes the standing stream a stored one, if the session's revision has such streams. `received`
- * and `last_event`: the numbers of the newest event that the client received, and of the newest
- * stored event; 0: none. Numbering continues from the time in milliseconds, because priming events
- * used numbers, too, but are not stored: there was less than one event per millisecond, so the time
- * is above all numbers used so far. If the clock was set back below `received` or `last_event`,
- * numbering continues from the greater of the two. If the client received `last_event`, all events
- * count as received. */
-static void store_standing(struct sessions *sessions, struct session *session, int64_t received,
-                           int64_t last_event)
+/* Makes the long-lived stream a stored one, if the session's revision of MCP has such streams.
+ * `received` is the number of the newest event that the client received, `last_event` is the number
+ * of the newest stored event; 0: there is none. Event numbers continue from the current time in
+ * milliseconds, not from `last_event`, because priming events use numbers, too, but are not stored.
+ * There is less than one event per millisecond, so the time is greater than all numbers used so
+ * far. If the clock was set back below `received` or `last_event`, numbers continue from the
+ * greater of the two. If the client received `last_event`, all events count as received. */
+static void keep_session_stream(struct sessions *sessions, struct session *session,
+                                int64_t received, int64_t last_event)
 {
     int64_t sequence = clock_utc_ms();
 
@@ -117,13 +117,13 @@ static void store_standing(struct sessions *sessions, struct session *session, i
         return;
     if (sequence < last_event || sequence < received)
         sequence = last_event > received ? last_event : received;
-    stream_keep(session->standing, sessions->store, session->id, SESSION_STANDING, sequence);
-    stream_limit(session->standing, sessions->limits.kept_bytes, session->principal);
+    stream_keep(session->stream, sessions->store, session->id, SESSION_STREAM_ID, sequence);
+    stream_limit(session->stream, sessions->limits.kept_bytes, session->principal);
     if (last_event > received)
-        stream_set_received(session->standing, received);
+        stream_set_received(session->stream, received);
 }
 
-/* NULL: this program does not know the revision. */
+/* Returns NULL if this program does not know the revision. */
 static const char *find_version(const struct sessions *sessions, const char *name)
 {
     for (const char *const *version = sessions->limits.versions; *version != NULL; version++)
@@ -145,7 +145,7 @@ static void load_row(struct sessions *sessions, const struct session_row *row)
     session->stored_ms = row->last_seen_ms;
     if (row->log_level >= 0)
         atomic_store(&session->log_level, (int)row->log_level);
-    store_standing(sessions, session, row->received, row->last_event);
+    keep_session_stream(sessions, session, row->received, row->last_event);
     insert(sessions, session);
 }
 
@@ -202,12 +202,13 @@ size_t sessions_count(struct sessions *sessions)
     return count;
 }
 
-/* Ends the standing stream and cancels the calls of a session that was removed from the table. */
+/* Ends the long-lived stream of a session that was removed from the table, and cancels its calls.
+ */
 static void close_session(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
     session->over = true;
-    stream_end(session->standing);
+    stream_end(session->stream);
     for (struct session_call *call = session->running; call != NULL; call = call->next)
         atomic_store(&call->cancelled, true);
     pthread_mutex_unlock(&session->lock);
@@ -218,13 +219,14 @@ static bool is_busy(struct session *session)
     bool busy;
 
     pthread_mutex_lock(&session->lock);
-    busy = session->running != NULL || stream_is_read(session->standing);
+    busy = session->running != NULL || stream_is_read(session->stream);
     pthread_mutex_unlock(&session->lock);
     return busy;
 }
 
-/* Whether `session` should be removed before `other` (NULL: there is none): a session that is not
- * in use goes before one that is; otherwise the one unused for longest goes first. */
+/* Whether `session` should be removed rather than `other` (NULL: there is no other). A session that
+ * is not in use goes before one that is; if both or neither are in use, the one that was used least
+ * recently goes first. */
 static bool goes_before(struct session *session, struct session *other)
 {
     bool busy = is_busy(session);
@@ -234,8 +236,8 @@ static bool goes_before(struct session *session, struct session *other)
     return atomic_load(&session->last_seen_ms) < atomic_load(&other->last_seen_ms);
 }
 
-/* Under the lock: returns the session to remove if the principal (NULL: all principals together)
- * has `limit` sessions or more, or NULL if there are fewer. */
+/* Returns the session to remove if the principal (NULL: all principals together) has `limit`
+ * sessions or more, or NULL if there are fewer. The lock must be held. */
 static struct session *find_surplus(struct sessions *sessions, const char *principal, size_t limit)
 {
     struct session *first = NULL;
@@ -254,7 +256,7 @@ static struct session *find_surplus(struct sessions *sessions, const char *princ
     return count < limit ? NULL : first;
 }
 
-/* Counts in the audit log that a session began or ended. */
+/* Records in the audit log that a session began or ended. */
 static void count_event(struct sessions *sessions, const struct session *session, const char *tool,
                         const char *why)
 {
@@ -289,10 +291,10 @@ static void make_room(struct sessions *sessions, const char *principal)
     pthread_mutex_unlock(&sessions->lock);
     if (evicted == NULL)
         return;
-    log_warning("session %.12s of %s is removed: there are too many (setting %s)", evicted->id,
-                evicted->principal, setting);
+    log_warning("session %.12s of %s is removed to make room for a new one (limit: setting %s)",
+                evicted->id, evicted->principal, setting);
     if (!session_remove(sessions->store, evicted->id, &error))
-        log_warning("session %.12s is still stored: %s", evicted->id, error.message);
+        log_warning("session %.12s has ended, but is still stored: %s", evicted->id, error.message);
     close_session(evicted);
     count_event(sessions, evicted, "session_end", "made room for another");
     session_release(evicted);
@@ -324,7 +326,7 @@ bool session_begin(struct sessions *sessions, const char *principal, const char 
     session = session_create(sessions->store, id, principal, version, client, capabilities);
     atomic_init(&session->last_seen_ms, now_ms);
     session->stored_ms = now_ms;
-    store_standing(sessions, session, 0, 0);
+    keep_session_stream(sessions, session, 0, 0);
     if (!store_session(sessions, session, now_ms, error)) {
         session_release(session);
         return false;
@@ -383,7 +385,7 @@ bool session_end(struct sessions *sessions, struct session *session, const char 
 
 /* ---- Cleaning up ---- */
 
-/* Lists all sessions, with a reference each; free the array. */
+/* Returns all sessions, with a reference to each. The caller releases them and frees the array. */
 static struct session **snapshot(struct sessions *sessions, size_t *count)
 {
     struct session **all;
@@ -400,9 +402,9 @@ static struct session **snapshot(struct sessions *sessions, size_t *count)
     return all;
 }
 
-/* Ends the session if it was unused for too long, else stores when it was last used. A session in
- * use counts as used now; so does one whose last use is more than AHEAD_MS in the future, because
- * the clock was set back since. */
+/* Ends the session if it was unused for too long; otherwise stores when it was last used. A session
+ * that is in use counts as used now. So does one whose last use is more than AHEAD_MS in the
+ * future, because the clock has been set back since then. */
 static void tidy(struct sessions *sessions, struct session *session, int64_t now_ms)
 {
     struct error error;
@@ -412,7 +414,7 @@ static void tidy(struct sessions *sessions, struct session *session, int64_t now
     if (atomic_load(&session->last_seen_ms) >= now_ms - sessions->limits.idle_ms)
         store_use(sessions, session);
     else if (!session_end(sessions, session, "was unused for too long", &error))
-        log_warning("session %.12s is still stored: %s", session->id, error.message);
+        log_warning("session %.12s has ended, but is still stored: %s", session->id, error.message);
 }
 
 void sessions_tidy(struct sessions *sessions, int64_t now_ms)

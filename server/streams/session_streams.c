@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages sent to one session's client, and its running calls. */
+/* A session's messages to its client, and its running calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ bool session_primes_streams(const struct session *session)
     return strcmp(session->version, "2025-11-25") >= 0;
 }
 
-/* ---- The standing stream ---- */
+/* ---- The long-lived stream ---- */
 
 static uint64_t digest_of(const char *bytes, size_t length)
 {
@@ -34,9 +34,9 @@ static uint64_t digest_of(const char *bytes, size_t length)
     return hash;
 }
 
-/* Under the lock: records a message's digest, if there is room; false if it was recorded already.
- * When the message that waited first is older than EVENTS_KEPT_MS, and so no longer stored, all
- * digests are forgotten, so that every message may be sent again. */
+/* Records a message's digest, if there is room. Returns false if it was recorded already. Once the
+ * message that has waited longest is older than EVENTS_KEPT_MS, it is no longer stored; then all
+ * digests are forgotten, so that every message can be sent again. The lock must be held. */
 static bool add_waiting(struct session *session, uint64_t digest)
 {
     int64_t now_ms = clock_utc_ms();
@@ -61,15 +61,15 @@ void session_notify(struct session *session, const char *json, size_t length)
     bool fresh;
 
     /* clear_waiting uses the same lock: otherwise a digest might be recorded just after a
-     * connection began to read, and the next message like it would be dropped */
+     * connection began to read, and the next identical message would be dropped */
     pthread_mutex_lock(&session->lock);
-    fresh = stream_is_read(session->standing) || add_waiting(session, digest_of(json, length));
+    fresh = stream_is_read(session->stream) || add_waiting(session, digest_of(json, length));
     pthread_mutex_unlock(&session->lock);
     if (fresh)
-        stream_push(session->standing, json, length);
+        stream_push(session->stream, json, length);
 }
 
-/* Forgets which messages waited. */
+/* Forgets which messages were waiting. */
 static void clear_waiting(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
@@ -81,7 +81,7 @@ static void clear_waiting(struct session *session)
 
 bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue)
 {
-    if (!stream_attach(session->standing, last, sse_queue))
+    if (!stream_attach(session->stream, last, sse_queue))
         return false;
     clear_waiting(session);
     return true;
@@ -90,7 +90,7 @@ bool session_attach(struct session *session, int64_t last, struct sse_queue *sse
 bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                     struct error *error)
 {
-    if (!stream_resume(session->standing, after, sse_queue, error))
+    if (!stream_resume(session->stream, after, sse_queue, error))
         return false;
     clear_waiting(session);
     return true;

@@ -17,7 +17,7 @@
 
 #define EVENT "event: message\n"
 #define HEAD_SIZE 128
-#define REPLAYS_LIMIT 100 /* rounds of replaying while new events come */
+#define REPLAYS_LIMIT 100 /* rounds of replaying while new events keep arriving */
 
 _Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the queue");
 
@@ -25,12 +25,12 @@ struct stream {
     atomic_int references;
     struct store *store; /* NULL: not stored */
     char id[STREAM_ID_SIZE];
-    char key[EVENT_STREAM_KEY_SIZE]; /* its name in the store */
-    struct rate_limit *bytes;        /* limit of the stored bytes; NULL: none */
+    char key[EVENT_STREAM_KEY_SIZE]; /* of its events in the store */
+    struct rate_limit *bytes;        /* limits the stored bytes; NULL: no limit */
     char principal[RATE_LIMIT_NAME_SIZE];
 
     pthread_mutex_t lock;        /* protects the rest */
-    struct sse_queue *sse_queue; /* queue of its connection; NULL: none yet */
+    struct sse_queue *sse_queue; /* queue of the connection; NULL: none yet */
     int64_t sequence;            /* number of the newest event */
     int64_t received; /* number of the newest event that an earlier connection received */
     char *closing_message;
@@ -95,8 +95,9 @@ static bool may_store(const struct stream *stream, size_t length)
                                     clock_monotonic_ns(), &ignored_ms);
 }
 
-/* Under the lock: stores the newest event: `json`, or `otherwise` (NULL: nothing) if the limit does
- * not allow `json`. If that fails, only a client that resumes the stream misses the event. */
+/* Stores `json` as the newest event, or `otherwise` (NULL: nothing) if the limit does not allow
+ * `json`. If storing fails, only a client that resumes the stream misses the event. The lock must
+ * be held. */
 static void store_event(struct stream *stream, const char *json, size_t length,
                         const char *otherwise)
 {
@@ -109,20 +110,20 @@ static void store_event(struct stream *stream, const char *json, size_t length,
         log_warning("an event of stream %s is not stored: %s", stream->key, error.message);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static bool put(struct stream *stream, const char *head, const char *json, size_t length)
 {
     return stream->sse_queue != NULL
            && sse_queue_put(stream->sse_queue, stream->sequence, head, json, length);
 }
 
-/* Writes the lines before an event's data. */
+/* Writes the lines that come before an event's data. */
 static void write_head(const struct stream *stream, int64_t sequence, char out[HEAD_SIZE])
 {
     snprintf(out, HEAD_SIZE, "id: %s_%lld\n" EVENT, stream->id, (long long)sequence);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static bool push(struct stream *stream, const char *json, size_t length, const char *otherwise)
 {
     char head[HEAD_SIZE];
@@ -177,7 +178,7 @@ void stream_prime(struct stream *stream)
 
 /* ---- Connections ---- */
 
-/* Under the lock. */
+/* The lock must be held. */
 static int64_t received(const struct stream *stream)
 {
     int64_t read = stream->sse_queue != NULL ? sse_queue_sequence(stream->sse_queue) : 0;
@@ -185,7 +186,7 @@ static int64_t received(const struct stream *stream)
     return read > stream->received ? read : stream->received;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static void replace_queue(struct stream *stream, struct sse_queue *sse_queue)
 {
     if (stream->sse_queue != NULL)
@@ -209,8 +210,8 @@ bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_qu
     return complete;
 }
 
-/* Sends the stored events from `after` + 1 to `last`. Without the lock, since it waits for the
- * store. */
+/* Sends the stored events from `after` + 1 to `last`. The lock must not be held, because this waits
+ * for the store. */
 static CHECKED bool replay(struct stream *stream, int64_t after, int64_t last,
                            struct sse_queue *sse_queue, struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of JSON messages to one client, over whichever connection carries it at the moment. A
  * stored stream numbers its events, so that the client can resume it on another connection, even
- * after the server restarts. Any thread. */
+ * after the server restarts. Any thread can call these functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ struct stream;
 #define STREAM_ID_SIZE 24
 #define STREAM_RETRY_MS 1000 /* how long clients wait before they reconnect */
 
-/* Begins with one reference, and takes one of its own to `sse_queue` (NULL: no client reads the
- * stream yet). */
+/* The stream begins with one reference, which belongs to the caller. It takes a reference to
+ * `sse_queue` (NULL: no client reads the stream yet). */
 struct stream *stream_create(struct sse_queue *sse_queue);
 struct stream *stream_retain(struct stream *stream);
 void stream_release(struct stream *stream); /* NULL is fine */
@@ -27,45 +27,47 @@ void stream_release(struct stream *stream); /* NULL is fine */
  * numbering continues after `sequence`. Call it before the stream is shared. */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
-/* Limits the stored bytes to what `principal` may store; call it before anything is pushed. The
- * name is copied. */
+/* Limits the stored bytes to what `principal` is allowed to store. Call it before anything is
+ * pushed. The name is copied. */
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
-/* Pushes one JSON message as an event. False: the stream has ended; or it is not stored, and its
- * client is not connected or was cut off because it reads too slowly. A stored stream accepts
- * events also while nobody reads it: the client may resume. */
+/* Pushes one JSON message as an event. A stored stream accepts events even while nobody reads it,
+ * because the client can resume it. False: the stream has ended; or it is not stored, and its
+ * client is not connected or was cut off because it read too slowly. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
-/* The same; if the limit (stream_limit) does not allow the message, `otherwise` (NULL: nothing) is
- * stored instead. */
+/* Does the same, but if the limit that stream_limit set does not allow the message, stores
+ * `otherwise` (NULL: nothing) instead. */
 bool stream_push_answer(struct stream *stream, const char *json, size_t length,
                         const char *otherwise);
-/* Whether progress may still be pushed: not while the client reads too slowly. */
+/* Whether optional messages, such as progress, can be pushed: not while the client reads too
+ * slowly. */
 bool stream_has_room(struct stream *stream);
 /* Sends an event without a message, from which a client can resume. Only for stored streams. */
 void stream_prime(struct stream *stream);
 /* Moves the stream to the connection of `sse_queue`, and ends the previous connection. If the
- * stream has ended, the new connection ends, too. False: event `last` is not the newest any more;
- * nothing changes. */
+ * stream has ended, the new connection ends, too. False: event `last` is no longer the newest, and
+ * nothing was changed. */
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
-/* The same for a stored stream, beginning with the events after `after`, also those that were
- * queued for the previous connection. NOT_FOUND: `after` is greater than the newest event's number.
- * BUSY: new events kept arriving while the stored ones were sent. Blocks on the store. */
+/* Does the same for a stored stream, but first sends the stored events after number `after`,
+ * including those that were queued for the previous connection. NOT_FOUND: `after` is greater than
+ * the newest event's number. BUSY: new events kept arriving while the stored ones were being sent.
+ * Waits for the store. */
 CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queue *sse_queue,
                            struct error *error);
-/* The number of a stored stream's newest event, and the number of the newest that was sent on a
- * connection (stream_received): a client that comes back without an event's id is resumed after the
- * latter. */
+/* stream_sequence returns the number of a stored stream's newest event. stream_received returns the
+ * number of the newest event that was sent on a connection: if a client comes back without an event
+ * id, its stream is resumed after that event. */
 int64_t stream_sequence(struct stream *stream);
 int64_t stream_received(struct stream *stream);
 void stream_set_received(struct stream *stream, int64_t sequence);
 bool stream_is_read(struct stream *stream); /* whether a connection carries it */
-/* Ends the connection that carries the stream, but not the stream: the client comes back for the
- * rest. Does nothing if the stream was not primed: the client might have no event from which to
- * resume. */
+/* Ends the connection that carries the stream, but not the stream: the client is expected to come
+ * back for the rest. Does nothing if the stream was not primed, because the client might have no
+ * event from which to resume. */
 void stream_hang_up(struct stream *stream);
 /* Sets the event that is sent last if the server itself ends the stream. `json` is heap memory,
- * taken over; NULL: no such event. */
+ * which the stream takes over; NULL: no such event. */
 void stream_set_closing_message_take(struct stream *stream, char *json);
 void stream_send_closing_message(struct stream *stream); /* if there is one; ends the stream */
 void stream_end(struct stream *stream);                  /* ends it after the waiting events */

@@ -12,13 +12,13 @@
 
 struct subscription {
     char *uri;
-    char value[INSTANCE_VALUE_SIZE]; /* the name or id in the URI; "": it has none */
+    char value[INSTANCE_VALUE_SIZE]; /* the name or id in the URI; "" if it has none */
 };
 
 struct subscriber {
     struct subscriber *next;
-    struct session *session; /* a reference; NULL: a stream subscribes */
-    struct stream *stream;   /* a reference; NULL: a session subscribes */
+    struct session *session; /* a reference; NULL: the subscriber is a stream */
+    struct stream *stream;   /* a reference; NULL: the subscriber is a session */
     char *meta;
     unsigned lists;
     struct subscription *subscriptions;
@@ -126,7 +126,7 @@ static void add_subscription(struct subscribers *subscribers, struct subscriber 
 {
     const struct resource *resource;
     struct subscription *added;
-    struct error unknown; /* a URI that an earlier version of this program stored */
+    struct error unknown; /* set if the URI is one that only an earlier version supported */
 
     if (find_subscription(subscriber, uri) != NULL)
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscribers: sessions that subscribe to resources, and streams that listen to lists and
- * resources. Part of the notifier, whose lock the caller holds, except to create or destroy
- * them, or where a comment says otherwise. */
+/* Subscribers: sessions that subscribe to resources, and streams that listen to resources and to
+ * changes of the lists of tools, prompts or resources. They are a part of the notifier, whose lock
+ * the caller must hold, except to create or destroy them, or where a comment says otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,17 +32,17 @@ bool subscribers_any(const struct subscribers *subscribers);
 bool subscribers_follow(struct subscribers *subscribers, struct session *session, const char *uri);
 void subscribers_unfollow(struct subscribers *subscribers, const struct session *session,
                           const char *uri);
-/* As notifier_listen. */
+/* Subscribes a stream, as notifier_listen describes. */
 void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
                         unsigned lists, const char *const *uris, size_t count);
 
-/* Returns whether the subject of a subscription changed. `value` is the name or id in its URI; "":
- * it has none. */
+/* Returns whether what a subscription's URI names has changed. `value` is the name or id in the
+ * URI; "" if it has none. */
 typedef bool subscription_match(const void *context, const char *value);
 /* Notifies the subscribers of the lists in `lists` (bits of enum notifier_list), and of the
  * resources that match. */
 void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
                         const void *context);
-/* Notifies every session of changed lists, because sessions cannot subscribe to lists. Needs no
- * lock. */
+/* Notifies every session of changed lists, because sessions cannot subscribe to lists. The caller
+ * need not hold the lock. */
 void subscribers_notify_sessions(const struct subscribers *subscribers, unsigned lists);

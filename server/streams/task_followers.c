@@ -32,10 +32,11 @@ struct task_followers {
     atomic_size_t count;
 };
 
-/* What is sent in one round: a task's members as JSON text, or NULL if it cannot be read. */
+/* A task whose state is sent in one round. `members`: the task as a JSON object; NULL if it could
+ * not be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
-    char *base_url; /* of the followers that receive it */
+    char *base_url; /* of the followers that receive this */
     char *members;
 };
 struct round {
@@ -130,7 +131,7 @@ static bool is_among(const char (*ids)[INSTANCE_VALUE_SIZE], size_t count, const
     return false;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static void forget_gone(struct task_followers *followers)
 {
     struct follower **at = &followers->first;
@@ -148,7 +149,7 @@ static void forget_gone(struct task_followers *followers)
     }
 }
 
-/* Under the lock: marks the tasks whose state must be sent, and adds them to the round. */
+/* Marks the tasks whose state must be sent, and adds them to the round. The lock must be held. */
 static void mark_due(struct task_followers *followers, const char (*moved)[INSTANCE_VALUE_SIZE],
                      size_t count, bool all, struct round *round)
 {
@@ -181,7 +182,7 @@ static void push(const struct follower *follower, const char *members)
     text_addf(&json,
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks\",\"params\":{\"_meta\":%s,",
               follower->meta);
-    text_add(&json, members + 1); /* after the brace */
+    text_add(&json, members + 1); /* without the opening brace */
     text_add_char(&json, '}');
     stream_push(follower->stream, text_string(&json), json.length);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that follow tasks, as MCP calls jobs: they receive a task's full state when it changes,
- * and once when they begin. */
+/* Streams that follow tasks (MCP's word for jobs). A stream receives a task's full state once at
+ * the beginning, and whenever it changes. */
 #pragma once
 
 #include <jansson.h>
@@ -13,17 +13,18 @@ struct error;
 struct stream;
 struct task_followers;
 
-/* Returns a task in full, with links that begin with `base_url`. New reference. */
+/* Finds a task. *out is a new reference to the full task, whose links begin with `base_url`. */
 CHECKED typedef bool task_show(void *context, const char *id, const char *base_url, json_t **out,
                                struct error *error);
 struct task_followers *task_followers_create(task_show *show, void *context);
 void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
 
-/* Follows the tasks until the stream is closed; `meta` is the JSON text of the member _meta of its
- * messages. */
+/* Follows the tasks until the stream is closed. `meta` is the JSON text of the member _meta in the
+ * stream's messages. */
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
                         const char *base_url, const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
-/* Notifies the followers of the jobs `moved` (`all`: every follower), and new followers. */
+/* Notifies the followers of the jobs in `moved`, which have changed (every follower, if `all`), and
+ * the followers that were added since the last call. */
 void task_followers_notify(struct task_followers *followers,
                            const char (*moved)[INSTANCE_VALUE_SIZE], size_t count, bool all);

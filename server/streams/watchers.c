@@ -16,7 +16,7 @@
 struct watcher {
     struct sse_queue *queue;
     char principal[sizeof(((struct principal *)NULL)->name)];
-    uint8_t session[DIGEST_BYTES]; /* digest of the browser's cookie; zeros: it did not sign in */
+    uint8_t session[DIGEST_BYTES]; /* digest of the browser's cookie; zeros: not signed in */
 };
 
 struct watchers {
@@ -44,7 +44,7 @@ void watchers_destroy(struct watchers *watchers)
     free(watchers);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static void drop_closed(struct watchers *watchers)
 {
     size_t kept = 0;
@@ -57,7 +57,7 @@ static void drop_closed(struct watchers *watchers)
     watchers->count = kept;
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static CHECKED bool check_room(const struct watchers *watchers, const char *principal,
                                struct error *error)
 {
@@ -68,16 +68,16 @@ static CHECKED bool check_room(const struct watchers *watchers, const char *prin
     if (own >= PER_PRINCIPAL_MAX)
         return error_set(error, ERROR_BUSY,
                          "%s has %d pages open that are kept up to date, "
-                         "the most that are allowed: close some",
+                         "which is the maximum: close some",
                          principal, PER_PRINCIPAL_MAX);
     return watchers->count < WATCHERS_MAX
            || error_set(error, ERROR_BUSY,
-                        "%d pages are kept up to date, the most that are allowed: reload this page "
-                        "to see changes",
+                        "%d pages are kept up to date, which is the maximum: reload this page to "
+                        "see changes",
                         WATCHERS_MAX);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static void add(struct watchers *watchers, struct sse_queue *sse_queue, const char *principal,
                 const uint8_t session[DIGEST_BYTES])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Browser tabs that read an event stream: each gets an event with the names of what changed, and
- * passes them on to the browser's other tabs. A tab loads its page again if the page shows any of
- * what changed. Any thread. */
+/* Browser tabs that read an event stream. After a change, each receives an event with the names of
+ * what changed, and passes them on to the browser's other tabs. A tab reloads its page if the page
+ * shows anything that changed. Any thread can call these functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,12 +18,12 @@ struct watchers *watchers_create(void);
 void watchers_destroy(struct watchers *watchers); /* NULL is fine */
 
 /* Adds a tab until its connection is over; takes a reference to `sse_queue`. `session`: the digest
- * of the browser's cookie; NULL: it did not sign in. BUSY: there are too many tabs, of the
- * principal or in all. */
+ * of the browser's cookie; NULL: the browser is not signed in. BUSY: there are too many tabs, for
+ * this principal or in total. */
 CHECKED bool watchers_add(struct watchers *watchers, struct sse_queue *sse_queue,
                           const char *principal, const uint8_t session[DIGEST_BYTES],
                           struct error *error);
-/* Ends the streams of a browser that is signed out. */
+/* Ends the streams of a browser that was signed out. */
 void watchers_end(struct watchers *watchers, const uint8_t session[DIGEST_BYTES]);
 bool watchers_any(struct watchers *watchers);
 /* Sends one JSON message to each tab. */

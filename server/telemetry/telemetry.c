@@ -18,7 +18,7 @@ struct telemetry_row {
     struct telemetry_row *next;
     char *labels;
     atomic_uint_fast64_t statuses[STATUS_CLASSES];
-    atomic_uint_fast64_t buckets[BOUNDS + 1]; /* each counts its own values, not cumulatively */
+    atomic_uint_fast64_t buckets[BOUNDS + 1]; /* not cumulative, unlike the output */
     atomic_uint_fast64_t total_ns;
     atomic_uint_fast64_t tool_errors;
 };
@@ -145,8 +145,8 @@ void telemetry_write(const struct telemetry *telemetry, struct text *out)
     const struct telemetry_row *row;
 
     promtext_family(out, "opsbrain_requests_total", PROMTEXT_COUNTER,
-                    "Requests by method, tool and class of HTTP status; 4xx includes clients that "
-                    "disconnected.");
+                    "Requests by method, tool and class of HTTP status; 4xx includes requests "
+                    "whose client disconnected.");
     for (row = telemetry->first; row != NULL; row = row->next)
         write_statuses(row, out);
     promtext_family(out, "opsbrain_request_seconds", PROMTEXT_HISTOGRAM,

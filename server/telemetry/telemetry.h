@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts and latencies of requests. The labels come from tables, so that the number of rows is
- * bounded no matter what clients send. */
+/* Counts and latencies of requests. The labels come from tables, so the number of rows is bounded
+ * no matter what clients send. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,12 +14,14 @@ struct telemetry_row;
 struct telemetry *telemetry_create(void);
 void telemetry_destroy(struct telemetry *telemetry); /* NULL is fine */
 
-/* Call it only at start, before requests are counted. `tool` may be NULL. The row lives as long as
- * the telemetry. */
+/* Adds a row, which counts the requests with this method and tool (`tool` can be NULL). Call it
+ * only at startup, before requests are counted. The row lives as long as the telemetry. */
 struct telemetry_row *telemetry_add_row(struct telemetry *telemetry, const char *method,
                                         const char *tool);
-/* Any thread. If the duration is negative, the request is counted without a latency. */
+/* Can be called by any thread. If the duration is negative, the request is counted without a
+ * latency. */
 void telemetry_record(struct telemetry_row *row, unsigned http_status, int64_t duration_ns);
 void telemetry_record_tool_error(struct telemetry_row *row);
-/* Adds counts and latencies in the Prometheus text format; rows never used are omitted. */
+/* Appends the counts and latencies in the Prometheus text format, without rows that were never
+ * used. */
 void telemetry_write(const struct telemetry *telemetry, struct text *out);

@@ -29,8 +29,8 @@ static void add_span(struct text *out, const void *bytes, size_t length)
         text_add_bytes(out, bytes, length);
 }
 
-/* Computes an HMAC with the key of this id; if the id is "", a SHA-256. Returns false if `keys`
- * lacks the key. */
+/* Computes an HMAC with the key that has this id or, if the id is "", a SHA-256 without a key.
+ * Returns false if `keys` lacks the key. */
 static bool digest(const struct audit_keys *keys, const char *key_id, const struct text *message,
                    uint8_t out[DIGEST_BYTES])
 {
@@ -218,7 +218,7 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
 }
 
 /* Returns whether opsbrain's record of the row that it added last is sealed, and names the newest
- * row (if the table is empty: the newest that retention removed). */
+ * row (if the table is empty, the newest row that retention removed). */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
@@ -252,8 +252,8 @@ bool audit_chain_check_key(const struct audit_keys *keys, const struct audit_cha
 {
     return head->key_id[0] == '\0' || keys->count > 0
            || error_set(error, ERROR_INVALID,
-                        "the audit log has a key (%s), but audit_key names no file: name the file "
-                        "with that key or, if it is lost, a file with a new key",
+                        "the audit log uses a key (%s), but audit_key names no file: name the file "
+                        "with that key or, if the key is lost, a file with a new one",
                         head->key_id);
 }
 

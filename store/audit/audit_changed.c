@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the text by which an audit row describes a change: {"member": [before, after]}. */
+/* Builds the JSON with which an audit row describes a change: {"member": [before, after]}. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/store_private.h"
 
-/* Each member ends with the brace that closes the object, so that `changed` is valid JSON after
- * each member: the next member replaces that brace by a comma. */
+/* After each member, `changed` is valid JSON, because the brace that closes the object is already
+ * there. The next member replaces that brace with a comma. */
 static void begin_member(struct text *changed, const char *member)
 {
     if (changed->length == 0)
@@ -39,7 +39,7 @@ void audit_changed_number(struct text *changed, const char *member, int64_t befo
     text_addf(changed, "%" PRId64 ",%" PRId64 "]}", before, after);
 }
 
-/* As audit_changed_text, for members that are stored as JSON; "" counts as {}. */
+/* Like audit_changed_text, but for members that are stored as JSON; "" counts as {}. */
 static void changed_json(struct text *changed, const char *member, const char *before,
                          const char *after)
 {

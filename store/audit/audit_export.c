@@ -8,7 +8,7 @@
 #include "store/ledger/store_private.h"
 
 #define PAGE_BYTES (128UL << 10)
-#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement at once */
+#define PAGE_ROWS 1000 /* limited because PostgreSQL sends all rows of a result at once */
 
 static const char *const number_names[] = {
     [AUDIT_ID] = "id", [AUDIT_AT_MS] = "at_ms", [AUDIT_INTENT] = "intent", [AUDIT_TIMES] = "times"
@@ -28,8 +28,8 @@ static const char *const text_names[] = {
     [AUDIT_KEY_ID] = "key_id",
 };
 
-/* A row that another program wrote may contain any bytes. A text with NUL or invalid UTF-8 is
- * exported as text_add_printable changes it, although the digest covers the original bytes. */
+/* A row that another program wrote can contain any bytes. text_add_printable changes a text with
+ * NUL or invalid UTF-8 before it is exported, although the digest covers the original bytes. */
 static json_t *text_json(const struct audit_span *span)
 {
     TEXT_AUTO shown = { 0 };

@@ -7,7 +7,7 @@
 #include "store/ledger/change.h"
 
 /* Reads the rows after `after_id`, oldest first, as JSON objects with everything that their digests
- * cover (but a text with NUL or invalid UTF-8 is changed): at most 1,000 rows, or until their texts
- * have 128 KiB. *rows: new reference; empty if there are no more rows. */
+ * cover; but texts with NUL or invalid UTF-8 are changed. Stops after 1,000 rows, or once their
+ * texts have 128 KiB. *rows: new reference; an empty list if there are no more rows. */
 CHECKED bool audit_export(struct store *store, int64_t after_id, json_t **rows,
                           struct error *error);

@@ -50,8 +50,8 @@ static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *
         good = strlen(line) < LINE_SIZE - 1
                    ? add_key(path, line, keys, error)
                    : error_set(error, ERROR_INVALID,
-                               "audit_key: %.200s has a line of more than %d characters: a key has "
-                               "one line of its own",
+                               "audit_key: %.200s has a line of more than %d characters: write one "
+                               "key per line",
                                path, LINE_SIZE - 2);
     explicit_bzero(line, sizeof line);
     if (!good)
@@ -60,8 +60,8 @@ static CHECKED bool read_lines(const char *path, FILE *file, struct audit_keys *
         return error_set(error, ERROR_INVALID, "audit_key: %.200s cannot be read: %s", path,
                          strerror(errno));
     return keys->count > 0
-           || error_set(error, ERROR_INVALID, "audit_key: %.200s has no key: write one per line",
-                        path);
+           || error_set(error, ERROR_INVALID,
+                        "audit_key: %.200s has no key: write one key per line", path);
 }
 
 bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error)

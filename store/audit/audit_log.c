@@ -12,7 +12,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-/* How many bytes of an overlong text are kept: few enough to fit even if all are escaped. */
+/* How many bytes of an overlong text are kept: few enough to fit even if all must be escaped. */
 #define CLIP_START(limit) ((limit) / 8)
 
 char *audit_log_clip(const char *json, size_t limit)
@@ -106,7 +106,7 @@ struct audited {
     struct noting noting;
 };
 
-/* The first change that a request of several rounds makes also marks the request as carried out. */
+/* If a request takes several rounds, its first change also marks the request as carried out. */
 static CHECKED bool insert_nonce(struct sql_connection *connection, const struct change *change,
                                  struct error *error)
 {
@@ -114,7 +114,7 @@ static CHECKED bool insert_nonce(struct sql_connection *connection, const struct
            || request_nonce_insert(connection, change, error);
 }
 
-/* Checked within the transaction, because a principal may make several changes at the same
+/* Checked within the transaction, because a principal can make several changes at the same
  * time. */
 static CHECKED bool check_storage(struct sql_connection *connection, const struct change *change,
                                   struct error *error)
@@ -201,7 +201,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct audit_row, AUDIT_RO
     SQL_SELECT(AUDIT_ROW_COLUMNS, "a.")                                                            \
     "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
 
-/* An intent that has an outcome is not listed: the outcome stands for both. */
+/* An intent is not listed if its outcome was recorded: that row stands for both. */
 static const char LIST[] =
     SELECT_ROWS "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
                 "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "

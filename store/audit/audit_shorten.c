@@ -12,7 +12,7 @@ struct shortening {
     int64_t removed; /* rows, in this transaction */
 };
 
-/* Extends the anchor over the oldest rows: at most BATCH of them, and none from the first row on
+/* Extends the anchor over the oldest rows: at most BATCH of them, stopping before the first row
  * that is to be kept. */
 static CHECKED bool extend_anchor(struct sql_connection *connection, struct shortening *shortening,
                                   struct audit_chain_anchor *anchor, struct error *error)

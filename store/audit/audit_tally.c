@@ -15,25 +15,26 @@
 #define BUCKETS 512
 #define USERS_LIMIT 128     /* further principals are counted together */
 #define SEVERAL "(several)" /* no principal or tool can have this name */
-/* Between two flushes, the rows that one principal's calls get of their own may have this many
- * bytes. */
+/* Limit on the total size of the rows that a principal's calls get for themselves between two
+ * flushes. */
 #define OWN_ROW_BYTES_LIMIT (32UL << 10)
-#define ROW_BYTES 400 /* an estimate: bytes of such a row, besides its arguments and its detail */
+#define ROW_BYTES 400 /* estimated bytes of such a row without its arguments and detail */
 
-/* A struct count stands for the calls that agree in its key. Its window begins with the first of
- * them. */
+/* How calls of each kind are counted. A struct count stands for the calls with the same key (struct
+ * count_key). Its window begins with the first of these calls. */
 static const struct rule {
-    int64_t own_rows; /* this many calls, the first in each window, may get a row each */
-    unsigned rounds;  /* a window lasts until audit_log_flush was called this many times */
-    size_t counts;    /* a principal with this many counts gets further ones only for SEVERAL */
-    bool waits; /* if a call gets a row of its own, a caller that may wait waits for the disk */
+    int64_t own_rows; /* the first calls in a window, up to this many, get a row each */
+    unsigned rounds;  /* a window lasts until audit_log_flush has been called this many times */
+    size_t counts;    /* once a principal has this many counts, new keys are counted as SEVERAL */
+    /* If a call gets a row of its own, its caller waits for the disk (if database_may_wait). */
+    bool waits;
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
     [AUDIT_LOGIN] = { 0, 1, 256, false },   [AUDIT_SESSION] = { 10, 1, 64, false },
     [AUDIT_SECRET] = { 1, 60, 256, false },
 };
 
-/* Calls that agree in all of these are counted together. */
+/* Calls that have all of these in common are counted together. */
 struct count_key {
     enum audit_kind kind;
     char principal[64], tool[64], outcome[24], subject[192];
@@ -42,10 +43,10 @@ struct count_key {
 struct count {
     struct count *next;
     struct count_key key;
-    char role[16], client[128], request_id[40]; /* of the newest unwritten call, as is detail */
+    char role[16], client[128], request_id[40]; /* of the newest unwritten call, like detail */
     char *detail;
     int64_t seen;              /* calls in this window */
-    int64_t unwritten;         /* those of them that no row represents yet */
+    int64_t unwritten;         /* calls that no row represents yet */
     int64_t first_ms, last_ms; /* times of the unwritten calls */
     unsigned rounds;           /* flushes since the window began */
 };
@@ -54,7 +55,7 @@ struct user {
     struct user *next;
     char principal[64];
     size_t counts;
-    size_t own_row_bytes; /* of the rows that its calls got of their own, since the last flush */
+    size_t own_row_bytes; /* size of the rows that its calls got since the last flush */
 };
 
 struct audit_tally {
@@ -104,7 +105,7 @@ void audit_tally_destroy(struct audit_tally *tally)
     free(tally);
 }
 
-/* ---- Finding counts: the caller has the lock ---- */
+/* ---- Finding counts: the caller holds the lock ---- */
 
 static struct user *find_user(struct audit_tally *tally, const char *principal)
 {
@@ -133,7 +134,7 @@ static struct user *find_or_add_user(struct audit_tally *tally, const char *prin
     return user;
 }
 
-/* Hashes all bytes of the key with FNV-1a, since the bytes after the end of each text are zero. */
+/* Hashes all bytes of the key with FNV-1a: the bytes after the end of each text are zero. */
 static struct count **bucket_of(struct audit_tally *tally, const struct count_key *key)
 {
     const uint8_t *bytes = (const uint8_t *)key;
@@ -217,8 +218,8 @@ static void note_newest(struct count *count, const struct audit_event *event, in
     count->detail = memory_copy_text(or_empty(event->detail));
 }
 
-/* Returns whether the call gets a row of its own; if so, adds the row's bytes to those of the
- * principal. The caller has the lock. */
+/* Returns whether the call gets a row of its own; if so, adds the row's size to the principal's
+ * own_row_bytes. The caller holds the lock. */
 static bool grant_own_row(const struct count *count, struct user *user,
                           const struct audit_event *event)
 {
@@ -232,7 +233,7 @@ static bool grant_own_row(const struct count *count, struct user *user,
     return true;
 }
 
-/* Counts a call with others. Returns false if it must get a row of its own instead. */
+/* Counts a call together with others. Returns false if it gets a row of its own instead. */
 static bool count_with_others(struct audit_tally *tally, const struct audit_event *event)
 {
     struct user *user;
@@ -324,7 +325,7 @@ bool audit_log_count(struct store *store, const struct audit_event *event, struc
 
 /* ---- Writing what was counted ---- */
 
-/* Ends a round of a count. Returns whether its window is over, too. The caller has the lock. */
+/* Ends a round of a count. Returns whether this also ends its window. The caller holds the lock. */
 static bool end_round(struct count *count, bool closing)
 {
     return ++count->rounds >= rules[count->key.kind].rounds || closing;
@@ -338,8 +339,8 @@ static void decrement_counts(struct audit_tally *tally, const char *principal)
         user->counts--;
 }
 
-/* Resets each principal's own_row_bytes, and forgets principals without counts. The caller has the
- * lock. */
+/* Resets each principal's own_row_bytes, and forgets principals without counts. The caller holds
+ * the lock. */
 static void begin_round(struct audit_tally *tally)
 {
     for (struct user **at = &tally->users; *at != NULL;) {
@@ -381,8 +382,8 @@ static struct count *remove_due(struct audit_tally *tally, bool closing)
     return due;
 }
 
-/* Called after a failed write: adds the count to the tally's count with the same key, which is made
- * if there is none. The caller has the lock. */
+/* Called after a failed write: adds `count` to the tally's count with the same key, or to a new one
+ * if there is none. The caller holds the lock. */
 static void put_back(struct audit_tally *tally, struct count *count)
 {
     struct count *newer = find(tally, &count->key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the store is opened, moves the audit rows of older versions of opsbrain, which had no chain,
- * into the chain. When the store gets its keys, begins to use one if the chain had none so far. */
+/* When the store is opened, adds audit rows from versions of opsbrain that had no chain to the
+ * chain. When the store gets its keys, begins to use the newest if the chain has had no key. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -9,7 +9,7 @@
 
 #define BATCH 10000 /* rows in one transaction */
 
-/* Old rows do not link an outcome to its intent: the two have the same request id and tool. */
+/* Old rows do not link an outcome to its intent, but the two have the same request id and tool. */
 static const char UNCHAINED_ROWS[] =
     "SELECT id, at_ms, coalesce((SELECT max(i.id) FROM audit_unchained i WHERE i.phase = 'intent' "
     "AND i.request_id = a.request_id AND i.tool = a.tool AND i.id < a.id "
@@ -21,11 +21,12 @@ static const struct audit_keys no_keys = { 0 };
 
 struct upgrade {
     int64_t chained; /* rows that this transaction added to the chain */
-    int64_t total;   /* rows that all transactions added, also before an interruption */
+    int64_t total;   /* rows that all transactions added, including those before an interruption */
 };
 
-/* *found: there is a table audit_unchained, whose rows are to be moved. If the chain has a key, the
- * upgrade was done before, so another program made the table, and it is left alone. */
+/* *found: there is a table audit_unchained, and its rows are to be added to the chain. If the chain
+ * has a key, the upgrade was done earlier; so another program made the table, and *found is
+ * false. */
 static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
                                    struct error *error)
 {
@@ -81,7 +82,7 @@ static CHECKED bool count_all(struct sql_connection *connection, int64_t *out, s
     return true;
 }
 
-/* Records the upgrade in the chain itself, unless no row was moved, and drops the old table. */
+/* If rows were added, records the upgrade in the chain itself. Then drops the old table. */
 static CHECKED bool apply_end(struct sql_connection *connection, void *context, struct error *error)
 {
     struct upgrade *upgrade = context;
@@ -127,7 +128,7 @@ bool audit_upgrade(struct store *store, struct error *error)
 
 struct keying {
     const struct audit_keys *keys;
-    int64_t first_id; /* the first row that has the key; 0: no key comes into use */
+    int64_t first_id; /* the first row that will have the key; 0: the chain gets no first key now */
 };
 
 static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)
@@ -156,7 +157,7 @@ bool audit_upgrade_begin_key(struct store *store, struct error *error)
     if (!database_write(store->main, apply_key, &keying, error))
         return false;
     if (keying.first_id > 0)
-        log_info("the audit log has the key %s from row %lld on", audit_keys_current(keying.keys),
+        log_info("the audit log uses the key %s from row %lld on", audit_keys_current(keying.keys),
                  (long long)keying.first_id);
     return true;
 }

@@ -10,7 +10,7 @@
 #include "store/audit/audit_chain.h"
 #include "store/ledger/store_private.h"
 
-#define PAGE_ROWS 1000 /* PostgreSQL sends all rows of a statement together */
+#define PAGE_ROWS 1000 /* limited because PostgreSQL sends all rows of a result at once */
 
 bool audit_mark_read(const char *text, struct audit_mark *out)
 {
@@ -56,7 +56,8 @@ static void note_key(struct walk *walk, const struct audit_span *key_id)
     struct audit_verdict *verdict = walk->verdict;
     bool keyless = key_id->length == 0;
 
-    /* Before opsbrain wrote the first row with a key, it sealed the anchor with that key. */
+    /* Before opsbrain writes the first row with a key, it seals the anchor with that key. So an
+     * anchor without a key cannot precede a row with one. */
     if (verdict->rows == 0 && walk->anchor_keyless && !keyless)
         verdict->anchor_changed = true;
     if (!keyless)
@@ -208,7 +209,7 @@ static bool is_intact(const struct audit_verdict *verdict)
            && verdict->mark != MARK_WRONG && verdict->mark != MARK_GONE;
 }
 
-/* Works in the caller's transaction, so that rows that are added meanwhile do not matter. */
+/* Works in the caller's transaction, so rows that are added meanwhile do not matter. */
 static CHECKED bool check_snapshot(struct sql_connection *connection, struct walk *walk,
                                    struct error *error)
 {
@@ -305,10 +306,10 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
         text_addf(out, "; rows missing at the end: %" PRId64, verdict->missing);
     else if (verdict->end_changed)
         text_add(out, "; opsbrain's record of the newest row was changed or removed, or does not "
-                      "fit that row");
+                      "match that row");
     if (verdict->anchor_changed)
-        text_add(out, "; the anchor of the rows that retention removed was changed, or some of "
-                      "these rows are back");
+        text_add(out, "; the record of the rows that retention removed (the anchor) was changed, "
+                      "or some of these rows are back");
     if (verdict->alarms > 0)
         text_addf(out,
                   "; rows (%s) reporting that another program wrote to the audit log: %" PRId64,
@@ -318,7 +319,7 @@ static void describe_ends(const struct audit_verdict *verdict, struct text *out)
 static void describe_keys(const struct audit_verdict *verdict, struct text *out)
 {
     if (verdict->key_id[0] == '\0' && verdict->keyless_after == 0 && !verdict->end_keyless)
-        text_add(out, "; without a key (setting audit_key), so a chain rewritten from its "
+        text_add(out, "; there is no key (setting audit_key), so a chain rewritten from its "
                       "beginning would not be noticed");
     else if (verdict->keyless_before > 0)
         text_addf(out, "; rows written before there was a key: %" PRId64, verdict->keyless_before);
@@ -328,13 +329,12 @@ static void describe_keys(const struct audit_verdict *verdict, struct text *out)
             "; there is a key (setting audit_key), but the newest row was written without one: "
             "the server that wrote it had no audit_key, or another program wrote it");
     if (verdict->keyless_after > 0)
-        text_addf(
-            out,
-            "; rows without a key although there was one, so not written by opsbrain: %" PRId64,
-            verdict->keyless_after);
+        text_addf(out,
+                  "; rows without a key after a row with one, so not written by opsbrain: %" PRId64,
+                  verdict->keyless_after);
     if (verdict->locked_key[0] != '\0')
         text_addf(out,
-                  "; key %s is not in the file of audit_key; rows whose key is not there: "
+                  "; key %s is not in the audit_key file; rows whose key is not there: "
                   "%" PRId64 " (keep earlier keys in that file, on the lines after the newest)",
                   verdict->locked_key, verdict->locked);
 }
@@ -345,8 +345,8 @@ static void describe_mark(const struct audit_verdict *verdict, struct text *out)
         [MARK_NONE] = "",
         [MARK_RIGHT] = "; the given digest matches its row",
         [MARK_WRONG] = "; the given digest does not match its row: the chain was rewritten",
-        [MARK_GONE] = "; the row of the given digest is missing",
-        [MARK_OLDER] = "; retention has removed the row of the given digest",
+        [MARK_GONE] = "; the row for the given digest is missing",
+        [MARK_OLDER] = "; retention has removed the row for the given digest",
     };
 
     text_add(out, words[verdict->mark]);

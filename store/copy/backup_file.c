@@ -16,7 +16,7 @@
 #define SALT_BYTES 32
 #define HEAD_BYTES (MAGIC_LENGTH + 1 + SALT_BYTES)
 #define LENGTH_BYTES 4
-/* Memory is allocated as bytes arrive: the length that the file states may be false. */
+/* Memory is allocated as bytes arrive, because the length that the file states can be false. */
 #define STEP_BYTES ((size_t)1 << 20)
 #define KEY_SIZE 1024
 #define KEY_LENGTH_LEAST 32
@@ -79,7 +79,7 @@ static void write_number(uint64_t number, size_t length, uint8_t *out)
         out[i] = (uint8_t)(number >> (8 * (length - 1 - i)));
 }
 
-/* Makes the seal of the next piece of a file that is not encrypted. */
+/* Makes the seal for the next piece of a file that is not encrypted. */
 static void make_seal(const struct backup_file *file, const uint8_t *bytes, size_t length,
                       uint8_t out[SEAL_BYTES])
 {
@@ -125,8 +125,8 @@ bool backup_file_write(struct backup_file *file, char kind, const void *bytes, s
         return false;
     if (unpacked.length > BACKUP_PIECE_MAX || packed_length > BACKUP_PIECE_MAX)
         return error_set(error, ERROR_INVALID,
-                         "a row is too long for a backup: its piece would have %zu bytes, but may "
-                         "have up to %zu",
+                         "a row is too long for a backup: it would make a piece of %zu bytes, but "
+                         "the limit is %zu",
                          length, BACKUP_PIECE_MAX);
     return write_piece(file, packed, packed_length, error);
 }
@@ -176,8 +176,7 @@ bool backup_file_open(struct backup_file *file, const char *key_path, struct err
     file->is_encrypted = head[MAGIC_LENGTH] == 'e';
     if (file->is_encrypted && key_path[0] == '\0')
         return error_set(error, ERROR_FORBIDDEN,
-                         "%.200s is encrypted: name the file of its key with --backup-key",
-                         file->path);
+                         "%.200s is encrypted: name its key file with --backup-key", file->path);
     if (!file->is_encrypted && key_path[0] != '\0')
         return error_set(error, ERROR_FORBIDDEN,
                          "%.200s is not encrypted, so perhaps it is not the backup that was made "
@@ -209,8 +208,8 @@ static CHECKED bool read_piece(struct backup_file *file, struct text *out, struc
     return true;
 }
 
-/* Checks the seal, and decrypts the contents of an encrypted file in place. *length includes the
- * seal before, but not afterwards. */
+/* Checks the seal, and decrypts the contents of an encrypted file in place. Subtracts the seal's
+ * length from *length. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];
@@ -228,7 +227,7 @@ bool backup_file_read(struct backup_file *file, struct text *out, struct error *
 {
     TEXT_AUTO piece = { 0 };
     FREE_AUTO void *unpacked = NULL;
-    struct error ignored; /* zstd's error: the file is damaged */
+    struct error ignored; /* zstd's error, which means that the file is damaged */
     size_t length;
 
     if (!read_piece(file, &piece, error))

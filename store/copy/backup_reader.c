@@ -42,7 +42,7 @@ static CHECKED bool read_document(struct backup_reader *reader, struct error *er
 {
     json_auto_t *document = NULL;
     TEXT_AUTO piece = { 0 };
-    struct error ignored; /* the JSON error: the file is damaged */
+    struct error ignored; /* the JSON error, which means that the file is damaged */
 
     if (!backup_file_read(&reader->file, &piece, error))
         return false;
@@ -61,7 +61,7 @@ static CHECKED bool go_to_start(const struct backup_reader *reader, struct error
     return fseek(reader->file.stream, 0, SEEK_SET) == 0
            || error_set(error, ERROR_INVALID,
                         "%.200s cannot be read twice (%s), but restoring reads it twice: write it "
-                        "into a file first",
+                        "to a file first",
                         reader->file.path, strerror(errno));
 }
 
@@ -107,8 +107,8 @@ struct reading {
     const struct copy_sink *sink;
     size_t table;            /* the current table */
     struct copy_tally tally; /* of the current table */
-    struct text digests;     /* of the tables before */
-    int64_t rows;            /* in the tables before */
+    struct text digests;     /* of the earlier tables */
+    int64_t rows;            /* in the earlier tables */
 };
 
 static CHECKED bool refuse_disordered(const struct reading *reading, struct error *error)
@@ -125,7 +125,7 @@ static CHECKED bool count_rows(struct reading *reading, const struct text *rows,
 {
     const uint8_t *at = (const uint8_t *)rows->data, *end = at + rows->length, *before;
     struct sql_value values[COPY_COLUMNS_MAX];
-    struct error ignored; /* names the invalid column */
+    struct error ignored; /* only names the invalid column */
 
     while (at < end) {
         before = at;

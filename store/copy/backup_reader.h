@@ -21,8 +21,8 @@ struct backup_reader {
 /* Reads the file's head and description. CONFLICT: a newer opsbrain wrote it. */
 CHECKED bool backup_reader_open(const char *path, const char *key_path, struct backup_reader *out,
                                 struct error *error);
-/* Reads the rest of the file into the sink, whose functions may be NULL; to read it again, rewind
- * first. `tables` are those of the document's versions. */
+/* Passes the rest of the file to the sink, whose functions may be NULL. To read the file again,
+ * rewind it first. `tables`: the tables of the schema versions that the document names. */
 CHECKED bool backup_reader_run(struct backup_reader *reader, const struct copy_tables *tables,
                                const struct copy_sink *sink, struct copy_report *out,
                                struct error *error);

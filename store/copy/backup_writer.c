@@ -16,7 +16,7 @@
 
 /* ---- Signals ---- */
 
-/* Signals that the process ignores are left out: while blocked, they would become pending, too. */
+/* Omits the signals that the process ignores: while blocked, they would become pending, too. */
 static sigset_t ending_signals(void)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGTERM };
@@ -37,8 +37,8 @@ static CHECKED bool check_signals(const struct backup_writer *writer, struct err
     sigpending(&pending);
     sigandset(&pending, &pending, &ending);
     return sigisemptyset(&pending)
-           || error_set(error, ERROR_CANCELLED, "the backup was interrupted: %.200s is not written",
-                        writer->file.path);
+           || error_set(error, ERROR_CANCELLED,
+                        "the backup was interrupted: %.200s was not written", writer->file.path);
 }
 
 /* ---- Pieces ---- */

@@ -14,15 +14,15 @@ struct backup_writer {
     sigset_t mask_before; /* the thread's signal mask, to be restored */
 };
 
-/* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. SIGHUP, SIGINT and
- * SIGTERM, unless the process ignores them, are blocked until backup_writer_finish. After such a
+/* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. Blocks SIGHUP, SIGINT
+ * and SIGTERM until backup_writer_finish, except those that the process ignores. After such a
  * signal, writing a piece fails (CANCELLED), so that backup_writer_finish deletes the incomplete
  * file. */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);
 struct copy_sink backup_writer_sink(struct backup_writer *writer);
-/* Completes the file, and renames it to its path after it is on disk. If only the folder cannot
- * be synced afterwards, returns false, and the file stays at its path. */
+/* Completes the file and, once it is on disk, renames it to its path. If the folder then cannot be
+ * synced, returns false, but the file stays at its path. */
 CHECKED bool backup_writer_end(struct backup_writer *writer, struct error *error);
 /* Deletes the file unless it is complete, and restores the signal mask. */
 void backup_writer_finish(struct backup_writer *writer);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies a whole database into a database of either engine or into a file, and such a file into a
- * database. A copy reads the rows table by table, in order of their keys. Of a table that it copies
- * into a database, it compares the digest with that of the rows that arrived. A server on the copy
- * only reads the clouds, and changes nothing there, until `opsbrain fleet resume`
- * (server/program/fleet_place.h), unless the copy was restored from a backup of a version that
- * knew no clouds. */
+/* Copies a whole database into a database of either engine or into a backup file, and a backup file
+ * into a database. The rows are read table by table, in the order of their keys. After a table has
+ * been copied into a database, the digests of the rows read and the rows stored are compared.
+ *
+ * A server that runs on a copied database does not change the clouds, but only reads them, until
+ * somebody runs `opsbrain fleet resume` (server/program/fleet_place.h). This does not apply to
+ * backups from versions of opsbrain that did not manage clouds yet. */
 #pragma once
 
 #include "base/core/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The place of a database that is copied or filled, and the counts of a copy. */
+/* The place of a database that is copied or filled, and how much a copy contains. */
 #pragma once
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 
 /* ---- Writing ---- */
 
-/* Writes -0 as 0: only PostgreSQL keeps the sign. */
+/* Writes -0 as 0, because only PostgreSQL keeps the sign. */
 static void add_real(struct text *out, double real)
 {
     uint64_t bits;
@@ -121,7 +121,7 @@ bool copy_rows_read(const struct sql_table *table, const uint8_t **at, const uin
     return true;
 }
 
-/* A parameter that is not bound is NULL. */
+/* Binds nothing if the value is NULL: a parameter that is not bound is NULL. */
 void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value)
 {
     if ((int)value->type == NULL_TYPE)

@@ -129,7 +129,7 @@ static CHECKED bool check_version(const struct copy_side *side, enum copy_set se
     if (version == migrations->count)
         return true;
     if (version == 0)
-        return error_set(error, ERROR_NOT_FOUND, "%s is not a database of opsbrain", side->name);
+        return error_set(error, ERROR_NOT_FOUND, "%s is not an opsbrain database", side->name);
     if (version < migrations->count)
         return error_set(error, ERROR_CONFLICT,
                          "database %s has version %lld, but this opsbrain copies version %d: start "
@@ -154,8 +154,8 @@ static CHECKED bool check_finished(const struct copy_side *side, struct error *e
                         side->name);
 }
 
-/* Scrapes refer to deployments, so the snapshot of the scrapes begins before that of the main set,
- * which has the deployments. */
+/* Scrapes refer to deployments, which are in the main set, so the snapshot of the scrapes begins
+ * before that of the main set. */
 static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
 {
     return check_version(side, COPY_MAIN, error) && check_version(side, COPY_SCRAPES, error)
@@ -164,8 +164,8 @@ static CHECKED bool take_snapshots(struct copy_side *side, struct error *error)
            && side->engine->snapshot(side->readers[COPY_MAIN], error);
 }
 
-/* Keeps servers from using the database. SQLite's folder has a lock; a PostgreSQL database records
- * its holder in a table, in which prepare_schema enters this process. */
+/* Keeps servers from using the database. With SQLite, the folder is locked. A PostgreSQL database
+ * records its holder in a table; prepare_schema makes this process the holder. */
 static CHECKED bool hold(const struct copy_place *place, struct copy_side *side,
                          struct error *error)
 {
@@ -257,8 +257,8 @@ static CHECKED bool check_mark(const struct copy_side *side, const char *origin,
                side->name, begun);
 }
 
-/* Writes the mark before copy_begin suspends the foreign keys: a database without them must not be
- * served. */
+/* Marks the database as an unfinished copy before copy_begin suspends the foreign keys: a database
+ * without them must not be served. */
 static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_tables *tables,
                                const char *origin, struct error *error)
 {
@@ -276,7 +276,7 @@ static CHECKED bool begin_copy(const struct copy_side *side, const struct copy_t
     return true;
 }
 
-/* A target whose version is older than that of the copy is migrated only if it is empty. */
+/* A target whose version is older than the copy's is migrated only if it is empty. */
 static CHECKED bool check_older(const struct copy_side *side, const struct migration_set *some,
                                 struct sql_connection *writer, const struct copy_tables *tables,
                                 struct error *error)

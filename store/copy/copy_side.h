@@ -9,19 +9,19 @@ struct copy_side {
     const struct sql_engine *engine;
     char *places[COPY_SETS];
     char *name;                                /* for messages; without a password */
-    struct sql_connection *writers[COPY_SETS]; /* of a target or a held PostgreSQL source */
+    struct sql_connection *writers[COPY_SETS]; /* for targets and held PostgreSQL sources */
     struct sql_connection *readers[COPY_SETS]; /* NULL for a target */
     int lock_file;                             /* -1: none */
     int64_t kept_ns; /* on the monotonic clock: when the use of the database was last announced */
 };
 
 /* Opens a database to read a snapshot of it. `alone`: no other process can write to the database
- * until the side is closed; a PostgreSQL database must also be kept with copy_side_keep. CONFLICT:
+ * until the side is closed; with PostgreSQL, copy_side_keep must be called until then. CONFLICT:
  * the database is older or newer than this program's schema, or is an unfinished copy; or, if
  * `alone`, another process uses it. */
 CHECKED bool copy_side_open_source(const struct copy_place *place, bool alone,
                                    struct copy_side *out, struct error *error);
-/* Opens an empty database, or one into which the copy from `origin` was begun, and gives it these
+/* Opens a database that is empty or holds an unfinished copy from `origin`, and gives it these
  * versions of the schema. A missing folder is created; a PostgreSQL database must exist. CONFLICT:
  * the database is in use, or holds anything else. */
 CHECKED bool copy_side_open_target(const struct copy_place *place,
@@ -29,8 +29,8 @@ CHECKED bool copy_side_open_target(const struct copy_place *place,
                                    const struct copy_tables *tables, const char *origin,
                                    struct copy_side *out, struct error *error);
 void copy_side_close(struct copy_side *side);
-/* Announces that the database is in use, if it is a held PostgreSQL database. Call it every few
- * seconds, outside of the writers' transactions. */
+/* If this is a held PostgreSQL database, announces that it is in use. Call it every few seconds,
+ * outside the writers' transactions. */
 CHECKED bool copy_side_keep(struct copy_side *side, struct error *error);
 /* The versions of the schema that this program has. */
 void copy_side_versions(int64_t out[COPY_SETS]);

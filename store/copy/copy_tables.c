@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a copy, the statements that copy them, and reading them page by page. */
+/* Lists the tables of a copy, builds the statements that copy them, and reads them page by page. */
 #include <stdlib.h>
 
 #include "store/copy/copy_rows.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)
 /* PostgreSQL sends all rows of a page in one answer, so their number is chosen before the page is
- * read: first PAGE_ROWS_FIRST, then about as many as are PAGE_BYTES long together, if they are like
- * those of the page before. */
+ * read: PAGE_ROWS_FIRST for the first page, then about as many as fill PAGE_BYTES if they are as
+ * long as the rows of the previous page. */
 #define PAGE_ROWS_FIRST 16
 #define PAGE_ROWS_MAX 1024
 
@@ -142,7 +142,7 @@ struct pages {
     struct sql_connection *connection;
     struct text rows; /* of this page */
     struct text last; /* the row before the next page */
-    int64_t limit;    /* rows of the next page, at most */
+    int64_t limit;    /* maximum number of rows in the next page */
     bool ended;
 };
 
@@ -159,7 +159,7 @@ static CHECKED bool bind_key(struct sql *sql, const struct pages *pages, struct 
     return true;
 }
 
-/* Reads the rows of a page, which ends early if it has many bytes, and sets the limit of the next
+/* Reads the rows of a page, which ends early if it has PAGE_BYTES, and sets the limit for the next
  * page. */
 static CHECKED bool read_rows(struct sql *sql, struct pages *pages, struct copy_tally *tally,
                               struct error *error)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows arrive in order of their keys, and each transaction adds the next ones. So a killed process
- * leaves the first rows of a table, and their number shows where to continue. */
+/* Rows arrive in the order of their keys, and each transaction adds the next ones. So if the
+ * process is killed, the table has its first rows, and their number shows where to continue. */
 #include "store/copy/copy_target.h"
 
 #include "store/engine/database.h"
 
-#define VALUES_MAX 1024 /* values, of complete rows, in one call of insert */
+#define VALUES_MAX 1024 /* values in one call of insert, which takes complete rows */
 
 static struct sql_connection *writer_of(const struct copy_target *target, size_t table)
 {
@@ -137,7 +137,7 @@ struct copy_sink copy_target_sink(struct copy_target *target)
 /* ---- The end ---- */
 
 /* Records a place that no database has (server/program/fleet_place.c), so the copy counts as moved.
- * Backups of early versions lack the table fleet_instance. */
+ * Backups from early versions lack the table fleet_instance. */
 static CHECKED bool mark_as_moved(struct sql_connection *writer, struct error *error)
 {
     bool found;

@@ -6,10 +6,10 @@
 
 struct copy_target {
     struct copy_side *side;
-    struct copy_side *source; /* its use is announced while rows are compared; NULL: a file */
+    struct copy_side *source; /* kept (copy_side_keep) while rows are compared; NULL: a file */
     const struct copy_tables *tables;
     size_t table;    /* the table being filled; those before it are complete */
-    bool is_counted; /* the rows that an earlier process added to that table are counted */
+    bool is_counted; /* the rows that an earlier process added to that table have been counted */
     int64_t to_skip; /* how many of these rows are still to be skipped */
 };
 

@@ -151,7 +151,7 @@ static CHECKED bool refuse_unfinished(struct sql_connection *connection, struct 
     return !unfinished
            || error_set(error, ERROR_CONFLICT,
                         "database %s is an unfinished copy: run the same `opsbrain move` or "
-                        "`opsbrain restore` again, or delete it",
+                        "`opsbrain restore` again, or delete the database",
                         connection->place);
 }
 

@@ -16,23 +16,23 @@ struct sql_engine; /* store/engine/sql_engine.h */
 /* Opens the database at `place`, brings its schema up to date and starts the writer. A missing
  * SQLite file is created, with mode 0600; a PostgreSQL database must exist. CONFLICT: the database
  * is an unfinished copy, is held by another process, or is not one that this program can use. If
- * the environment variable OPSBRAIN_REHEARSE_WRITES is set, as only tests do, each transaction is
- * run, rolled back and run again. */
+ * the environment variable OPSBRAIN_REHEARSE_WRITES is set (for tests), each transaction is run,
+ * rolled back and run again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);
-/* Commits what is queued, joins the writer, and checkpoints (SQLite) or gives the database up to
- * other processes (PostgreSQL). NULL is fine. */
+/* Commits what is queued, joins the writer thread, and checkpoints the database (SQLite) or
+ * releases it for other processes (PostgreSQL). NULL is fine. */
 void database_close(struct database *database);
 
 /* Sets a function that is called before queued writes are run, every few seconds while nothing is
  * queued, and at the end of database_close. As long as the function returns false, each
- * database_write fails with the function's error, and nothing is written to the files. `guard`
- * NULL: no function is called. */
+ * database_write fails with the function's error, and nothing is written to the files. If
+ * `guard` is NULL, no function is called. */
 void database_guard(struct database *database,
                     CHECKED bool (*guard)(void *context, struct error *error), void *context);
 
-/* From now on the calling thread must not wait for the store (store/ledger/store.h). */
+/* From now on, the calling thread must not wait for the store (store/ledger/store.h). */
 void database_forbid_waiting(void);
 bool database_may_wait(void);
 
@@ -44,16 +44,16 @@ CHECKED bool database_write(struct database *database, database_apply *apply, vo
  * none is queued within a second, in a transaction of its own. A transaction runs such closures
  * before its writes, so they never overwrite what the calling thread writes later with
  * database_write. The database owns `context`, and calls release(context) when the write is done or
- * refused. BUSY: too many closures wait, or the database is being closed. If the closure fails,
- * that is logged; if the commit fails, the closure is run again, unless the database is being
- * closed. */
+ * refused. BUSY: too many closures are waiting, or the database is being closed. If the closure
+ * fails, that is logged; if the commit fails, the closure is run again, unless the database is
+ * being closed. */
 CHECKED bool database_defer_take(struct database *database, database_apply *apply, void *context,
                                  void (*release)(void *context), struct error *error);
-/* Returns true once the closures deferred so far were run, and what they wrote is on disk. */
+/* Returns true once the closures deferred so far have run and what they wrote is on disk. */
 CHECKED bool database_flush(struct database *database, struct error *error);
 
 /* A query-only connection, lent until the end of the scope. database_reader waits while all are
- * lent. A thread may have one at a time. */
+ * lent. A thread may have only one at a time. */
 struct reader {
     struct database *database;
     struct sql_connection *connection;
@@ -64,7 +64,7 @@ void database_reader_return(struct reader *reader);
 
 size_t database_queued(struct database *database);      /* writes that somebody waits for */
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
-/* Returns whether both are in the same place, so that each reports the size of both. */
+/* Returns whether both are in the same place; if so, each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);
 /* SQLite: if much of the file is free, gives some of the space back to the file system, in one
  * transaction; *more: there may be more to give back. PostgreSQL: does nothing; *more is false. */

@@ -22,7 +22,8 @@ struct database_writer {
     struct sql_connection *connection;
     pthread_t thread;
     bool rehearses;
-    bool failing; /* since a transaction or `keep` failed, none was committed; the thread's own */
+    /* A transaction or `keep` failed, and no commit has succeeded since. Private to the thread. */
+    bool failing;
 
     pthread_mutex_t lock; /* protects everything below */
     CHECKED bool (*guard)(void *context, struct error *error);
@@ -36,13 +37,14 @@ struct database_writer {
     bool stopping;
 };
 
-/* Logs only the first failure and the end of failing: otherwise the log would fill a full disk. */
+/* Logs only the first failure and the next success: if the disk is full, the log should not grow
+ * with each failure. */
 static void log_failing(struct database_writer *writer, bool failing, const struct error *error)
 {
     if (failing && !writer->failing)
         log_error("nothing can be stored: %s", error->message);
     if (!failing && writer->failing)
-        log_info("%s can be written again", writer->connection->place);
+        log_info("%s is writable again", writer->connection->place);
     writer->failing = failing;
 }
 
@@ -72,8 +74,8 @@ static bool is_stopping(struct database_writer *writer)
     return stopping;
 }
 
-/* If the batch may succeed when it is run again, and until_ns has not come, waits a moment and
- * returns true. */
+/* If the batch may succeed when it is run again, it is not yet until_ns, and the writer need not
+ * stop, waits a moment and returns true. */
 static bool wait_to_repeat(struct database_writer *writer, const struct error *reason,
                            int64_t until_ns)
 {
@@ -100,7 +102,7 @@ static CHECKED bool commit_patiently(struct database_writer *writer, struct writ
     return true;
 }
 
-/* *allowed: the guard allows transactions. */
+/* Returns whether the batch was committed. *allowed: the guard allows transactions. */
 static bool run_batch(struct database_writer *writer, struct write_batch *batch, bool *allowed)
 {
     struct error error = { 0 };
@@ -108,7 +110,7 @@ static bool run_batch(struct database_writer *writer, struct write_batch *batch,
 
     *allowed = guard_allows(writer, &error);
     ok = *allowed && commit_patiently(writer, batch, &error);
-    if (*allowed) /* otherwise the guard has logged it */
+    if (*allowed) /* otherwise the guard has logged why not */
         log_failing(writer, !ok, &error);
     if (ok)
         return true;
@@ -128,8 +130,8 @@ static void wait_until(struct database_writer *writer, int64_t due_ns)
     pthread_cond_timedwait(&writer->work, &writer->lock, &at);
 }
 
-/* Calls the guard and the engine while there is nothing to write: so a temporary problem does no
- * harm, and is not logged. */
+/* Calls the guard, and `keep` of the engine. Since there is nothing to write, a temporary problem
+ * of the engine does no harm, and is not logged. */
 static void keep(struct database_writer *writer)
 {
     const struct sql_engine *engine = writer->connection->engine;
@@ -141,8 +143,8 @@ static void keep(struct database_writer *writer)
         log_failing(writer, true, &error);
 }
 
-/* With the lock held: waits until something is queued or the writer must stop. After
- * GUARD_INTERVAL_NS it stops waiting, and calls the guard and the engine without the lock. */
+/* With the lock held: waits until something is queued, the writer must stop, or GUARD_INTERVAL_NS
+ * have passed. In the last case, calls keep without the lock. */
 static void wait_idle(struct database_writer *writer)
 {
     int64_t due_ns = clock_monotonic_ns() + GUARD_INTERVAL_NS;
@@ -208,8 +210,8 @@ static void release_deferred(struct deferred_write *first)
     }
 }
 
-/* With the lock held: puts the deferred writes of the batch back in front of the queue, to be tried
- * again with the next write, or in a second. */
+/* With the lock held: puts the deferred writes of the batch back at the front of the queue, to be
+ * tried again with the next write, or after one second. */
 static void retry_deferred(struct database_writer *writer, struct write_batch *batch)
 {
     if (batch->deferred == NULL)
@@ -223,7 +225,7 @@ static void retry_deferred(struct database_writer *writer, struct write_batch *b
     batch->deferred = NULL;
 }
 
-/* With the lock held: from here on the waiting threads own their writes again. */
+/* With the lock held: wakes the waiting threads, which from then on own their writes again. */
 static void wake_callers(struct database_writer *writer, struct write *write)
 {
     while (write != NULL) {
@@ -314,7 +316,7 @@ bool database_writer_defer_take(struct database_writer *writer, database_apply *
     release_deferred(deferred);
     return error_set(
         error, ERROR_BUSY,
-        "too many updates wait to be stored, or opsbrain is shutting down: try again in a "
+        "too many updates are waiting to be stored, or opsbrain is shutting down: try again in a "
         "second");
 }
 

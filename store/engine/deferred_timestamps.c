@@ -13,7 +13,7 @@
 #define LIMIT (SLOTS / 2)
 
 struct timestamp {
-    const char *statement; /* NULL: free */
+    const char *statement; /* NULL: the slot is free */
     char id[ID_SIZE];
     int64_t at_ms;
 };
@@ -45,7 +45,7 @@ void deferred_timestamps_destroy(struct deferred_timestamps *deferred)
     free(deferred);
 }
 
-/* Replaces the slots by empty ones, and returns the old ones. */
+/* Replaces the slots with empty ones, and returns the old ones. */
 static struct timestamp *swap_slots(struct deferred_timestamps *deferred)
 {
     struct timestamp *old = deferred->slots;
@@ -108,8 +108,8 @@ static void release(void *context)
     free(flush);
 }
 
-/* Queues a flush. If the writer refuses it, the next call of
- * deferred_timestamps_note tries again. */
+/* Queues a flush. If the writer refuses it, the next call of deferred_timestamps_note tries
+ * again. */
 static void defer(struct deferred_timestamps *deferred)
 {
     struct flush *flush = memory_zeroed(1, sizeof *flush);

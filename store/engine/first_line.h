@@ -6,7 +6,7 @@
 
 #include "base/core/error.h"
 
-/* Reads the first line without its line break, truncated to fit `size`. `what`: how the error
- * refers to the file. The caller wipes `out`. INVALID: the file cannot be read. */
+/* Reads the first line without its line break, truncated to fit `size`. `what`: what the error
+ * message calls the file. The caller wipes `out`. INVALID: the file cannot be read. */
 CHECKED bool first_line_read(const char *what, const char *path, char *out, size_t size,
                              struct error *error);

@@ -13,11 +13,10 @@
 
 static CHECKED bool failed(const char *folder, const char *why, struct error *error)
 {
-    return error_set(
-        error, ERROR_INVALID,
-        "the data folder %.200s cannot be used: %s; set OPSBRAIN_DATA to a folder that can "
-        "be written",
-        folder, why);
+    return error_set(error, ERROR_INVALID,
+                     "the data folder %.200s cannot be used: %s; set OPSBRAIN_DATA to a writable "
+                     "folder",
+                     folder, why);
 }
 
 static CHECKED bool create(const char *folder, struct error *error)

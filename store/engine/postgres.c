@@ -14,8 +14,8 @@ struct postgres_connection *postgres_of(struct sql_connection *connection)
     return (struct postgres_connection *)connection;
 }
 
-/* Finds the last SQLSTATE in a verbose message of libpq, such as "FATAL:  53300: too many ..."; "":
- * there is none. */
+/* Finds the last SQLSTATE in a verbose message from libpq, such as "FATAL:  53300: too many ...";
+ * `out` is "" if there is none. */
 static void read_state(const char *message, char out[POSTGRES_STATE_SIZE])
 {
     static const char before[] = ":  ", allowed[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -93,7 +93,7 @@ static int64_t changes(struct sql_connection *connection)
     return postgres_of(connection)->changes;
 }
 
-/* ---- Upkeep, which the server does itself ---- */
+/* ---- Upkeep, most of which PostgreSQL does itself ---- */
 
 static void upkeep(struct sql_connection *writer, enum sql_upkeep when)
 {

@@ -14,21 +14,22 @@
 #define RETRY_INTERVAL_NS 1000000000
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
 #define PASSWORD_FILE "OPSBRAIN_DATABASE_PASSWORD_FILE"
-#define PASSWORD_SIZE 8192 /* a cloud may use a token of some thousand characters as password */
+#define PASSWORD_SIZE 8192 /* a cloud's token of several thousand characters fits */
 #define OLDEST_VERSION 15
 #define OPTIONS_MAX 16
 
 /* ---- Parameters for libpq ---- */
 
-/* Pairs for PQconnectdbParams: later ones override earlier ones, and the URI comes first. */
+/* Names and values for PQconnectdbParams. The URI comes first; later values override it. */
 struct options {
     const char *names[OPTIONS_MAX], *values[OPTIONS_MAX];
     int count;
 };
 
-/* Defaults for what neither the URI nor the environment sets. libpq gives up after 10 s if a server
- * does not answer, and after 15 s if one disappears during a session. If sslrootcert were set in
- * every sslmode, libpq would verify the certificate even if sslmode does not ask for it. */
+/* Defaults for parameters that neither the URI nor the environment sets. With them, libpq gives up
+ * after 10 s on a server that does not answer, and after 15 s on one that disappears during a
+ * session. sslrootcert is not set in every sslmode, because libpq would then verify the certificate
+ * even if sslmode does not ask for it. */
 static const struct option_default {
     const char *name, *value;
     enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
@@ -41,7 +42,7 @@ static const struct option_default {
     { "tcp_user_timeout", "15000", IN_ANY_CASE }, /* ms */
     { "sslmode", "verify-full", TO_OTHER_MACHINES },
     { "sslrootcert", SYSTEM_CERTIFICATES, TO_VERIFY },
-    /* After a failover the first host may be a standby, which lags behind. */
+    /* After a failover, the first host might be a standby, which lags behind the primary. */
     { "target_session_attrs", "primary", TO_SEVERAL_HOSTS },
 };
 
@@ -51,7 +52,7 @@ static void add_option(struct options *options, const char *name, const char *va
     options->values[options->count++] = value;
 }
 
-/* `name`: a parameter of libpq. */
+/* `name`: one of libpq's parameters. */
 static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const char *name)
 {
     while (strcmp(parsed->keyword, name) != 0)
@@ -59,7 +60,7 @@ static const PQconninfoOption *find_option(const PQconninfoOption *parsed, const
     return parsed;
 }
 
-/* Returns the value in the URI, else in the environment, else NULL. */
+/* Returns the value from the URI or, failing that, from the environment. NULL: neither has it. */
 static const char *value_of(const PQconninfoOption *parsed, const char *name)
 {
     const PQconninfoOption *option = find_option(parsed, name);
@@ -67,8 +68,8 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* libpq connects to `hostaddr` if it is set, whatever `host` is. Returns NULL if neither is set:
- * libpq then connects to a socket of this machine. */
+/* Returns `hostaddr`, which libpq connects to if it is set, or else `host`. NULL: neither is set,
+ * so libpq connects to a Unix socket on this machine. */
 static const char *hosts_of(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
@@ -81,8 +82,8 @@ static bool has_several(const char *hosts)
     return hosts != NULL && strchr(hosts, ',') != NULL;
 }
 
-/* Returns true for a Unix socket, localhost, 127.0.0.1 and ::1. The hosts of a service are not
- * known here, because only libpq reads its file. */
+/* Returns true for a Unix socket, localhost, 127.0.0.1 and ::1. Returns false for several hosts,
+ * and for a service, whose hosts are not known here: only libpq reads the service file. */
 static bool is_this_machine(const PQconninfoOption *parsed)
 {
     const char *hosts = hosts_of(parsed);
@@ -115,9 +116,9 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
             add_option(options, defaults[i].name, defaults[i].value);
 }
 
-/* Returns false if the place is not a URI, or if libpq could take a part of the password for
- * something else, and show it in an error: libpq ends a password at "@" or "/", reads it as a port
- * if no host follows, and quotes ports, hosts and databases in its errors. */
+/* Returns false if `place` is not a URI, or if libpq could mistake part of the password for
+ * something else and show it in an error message. libpq ends a password at "@" or "/", takes it for
+ * a port if no "@" follows, and quotes ports, hosts and databases in its error messages. */
 static bool is_unambiguous(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -134,33 +135,34 @@ static bool is_unambiguous(const char *place)
     return memchr(rest, '@', strcspn(rest, "?")) == NULL;
 }
 
-/* Does not report libpq's own message, which may contain the password. */
+/* Does not report libpq's own error message, which might contain the password. */
 static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, struct error *error)
 {
     if (strpbrk(place, "\r\n") != NULL)
-        return error_set(
-            error, ERROR_INVALID,
-            "the address of the database has a line break, as at the end of a file: omit it");
+        return error_set(error, ERROR_INVALID,
+                         "the database address contains a line break, perhaps from the end of a "
+                         "file: remove it");
     *parsed = is_unambiguous(place) ? PQconninfoParse(place, NULL) : NULL;
     if (*parsed != NULL)
         return true;
     return error_set(error, ERROR_INVALID,
-                     "the address of the database is not valid: write it as "
-                     "postgresql://USER@HOST:PORT/DATABASE; in a name or a password, @ is %%40, "
-                     "/ is %%2F and %% is %%25");
+                     "the database address is not valid: write it as "
+                     "postgresql://USER@HOST:PORT/DATABASE; in a name or a password, write @ as "
+                     "%%40, / as %%2F and %% as %%25");
 }
 
 /* ---- Sessions ---- */
 
-/* Overrides what the role or the database may have set, so that each statement sees what was
- * committed before it, and these two timeouts end no session. Not every version of PostgreSQL has
- * both. */
+/* Overrides settings that the role or the database might have: each statement must see what was
+ * committed before it, and these two timeouts must not end a session. pg_settings says which of the
+ * timeouts the server has: PostgreSQL before 17 has no transaction_timeout. */
 #define OVERRIDES                                                                                  \
     "SET default_transaction_isolation = 'read committed'; "                                       \
     "SELECT set_config(name, '0', false) FROM pg_settings "                                        \
     "WHERE name IN ('idle_session_timeout', 'transaction_timeout')"
 
-/* A pooler reports an invented process id instead of that of the session behind it. */
+/* Sets is_pooled. On connecting, libpq is sent the process id of the server's session. A pooler
+ * sends an invented id, which differs from the one that the session itself reports. */
 static CHECKED bool find_pooler(struct postgres_connection *connection)
 {
     PGresult *result = PQexec(connection->link, "SELECT pg_backend_pid()");
@@ -181,7 +183,7 @@ static CHECKED bool begin_session(struct postgres_connection *connection)
                                   "SET default_transaction_read_only = on; " OVERRIDES,
         [SQL_CONNECTION_WRITER] = POSTGRES_WRITER_LIMITS("SET", "false") "; " OVERRIDES,
     };
-    struct error ignored; /* postgres_run keeps it for postgres_explain */
+    struct error ignored; /* postgres_run keeps the error for postgres_explain */
 
     connection->is_begun = false;
     if (PQstatus(connection->link) != CONNECTION_OK)
@@ -201,7 +203,7 @@ static void ignore_notice(void *context, const char *message)
     (void)message;
 }
 
-/* Returns how messages name the database: without user and password. */
+/* Returns the name of the database for messages, "NAME on HOST": without user and password. */
 static char *name_place(const PGconn *link)
 {
     TEXT_AUTO name = { 0 };
@@ -210,16 +212,17 @@ static char *name_place(const PGconn *link)
     return memory_copy_text(text_string(&name));
 }
 
-/* Sets the path in the environment. find_password looks for it there, because some commands have no
- * setting for the file. */
+/* Puts the path into the environment, where find_password looks for it: some commands have no
+ * setting for the path, only the environment variable. */
 void postgres_use_password_file(const char *path)
 {
     if (path[0] != '\0')
         setenv(PASSWORD_FILE, path, 1);
 }
 
-/* Reads the password from the file that PASSWORD_FILE names, unless the URI or the environment has
- * a password. PGPASSFILE is no substitute: libpq ignores a file that others may read. */
+/* Reads the password from the file that the variable PASSWORD_FILE names, unless the URI or the
+ * environment has a password. PGPASSFILE is no substitute: libpq ignores a file that other users
+ * can read, as they often can if a secret is mounted. */
 static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
                                   struct error *error)
 {
@@ -233,12 +236,12 @@ static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSW
     return strlen(out) < PASSWORD_SIZE - 1
            || error_set(error, ERROR_INVALID,
                         "the first line of " PASSWORD_FILE " %.200s has more than %d characters: "
-                        "it must be the password alone",
+                        "it must contain only the password",
                         path, PASSWORD_SIZE - 2);
 }
 
-/* The SQLSTATE of a refusal is only in verbose messages, which can be requested once there is a
- * PGconn: so a connection that was refused is tried again. */
+/* Only verbose messages contain the SQLSTATE of a refusal, and they can be requested only once
+ * there is a PGconn. So after a refusal, this connects a second time. */
 static PGconn *connect_with(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };
@@ -257,8 +260,8 @@ static PGconn *connect_with(const char *place, const char *password, const PQcon
     return link;
 }
 
-/* Returns false, with *link NULL, if the address is not valid or the password's file cannot be
- * used; otherwise the status of *link says whether it is connected. Reads the password's file each
+/* Returns false and sets *link to NULL if the address is not valid or the password file cannot be
+ * used. Otherwise, the status of *link says whether it is connected. Reads the password file each
  * time, because platforms replace it. */
 static CHECKED bool connect_to(const char *place, PGconn **link, struct error *error)
 {
@@ -277,7 +280,8 @@ static CHECKED bool connect_to(const char *place, PGconn **link, struct error *e
     return found;
 }
 
-/* After a failover the address may lead to another server, which is writable. */
+/* Returns true if the last error was that the server is read-only. A new connection can then help:
+ * after a failover, the same address can lead to a writable server. */
 static bool found_read_only(const struct postgres_connection *connection)
 {
     return strcmp(connection->state, POSTGRES_READ_ONLY) == 0;
@@ -307,8 +311,8 @@ bool postgres_is_usable(struct postgres_connection *connection)
     return is_due ? connect_again(connection) : postgres_note_failure(connection, NULL);
 }
 
-/* With an encoding other than UTF8, the server would refuse some texts, or count bytes instead of
- * characters. */
+/* Checks version and encoding: with an encoding other than UTF8, the server would reject some
+ * characters, or count bytes instead of characters. */
 static CHECKED bool check_server(const struct postgres_connection *connection, struct error *error)
 {
     const char *encoding = PQparameterStatus(connection->link, "server_encoding");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of PostgreSQL for copying an entire database. Only a superuser may suspend foreign
- * keys, so they are dropped, and their definitions kept in the table opsbrain_references until they
- * are added again, which checks all rows. */
+/* Functions for copying an entire PostgreSQL database. Only a superuser can suspend foreign keys.
+ * So postgres_copy_begin drops them and keeps their definitions in the table opsbrain_references;
+ * postgres_copy_end adds them again, which checks all rows. */
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
@@ -20,8 +20,9 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                                         error));
 }
 
-/* The first read takes the transaction's snapshot. The transaction may be idle for any length of
- * time, while its rows are written elsewhere and compared. */
+/* Ends with a SELECT because only a read takes the transaction's snapshot. The transaction may be
+ * idle for any length of time: the rows that it reads are meanwhile written elsewhere and
+ * compared. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
     return sql_connection_run(reader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error)
@@ -69,7 +70,8 @@ static void add_value(struct text *out, const struct sql_value *value)
 static void write_rows(const struct sql_value *values, size_t columns, size_t rows,
                        struct text *out)
 {
-    /* No flags, no extension. The NUL that ends the literal is the last byte of the head. */
+    /* The signature, no flags and no extension. The NUL that terminates the literal is the head's
+     * last byte. */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 
     text_add_bytes(out, head, sizeof head);
@@ -78,7 +80,7 @@ static void write_rows(const struct sql_value *values, size_t columns, size_t ro
             add_number(out, (uint32_t)columns, 2);
         add_value(out, &values[i]);
     }
-    add_number(out, UINT16_MAX, 2); /* the end */
+    add_number(out, UINT16_MAX, 2); /* the trailer */
 }
 
 static bool begin_rows(struct postgres_connection *connection, const struct sql_table *table)
@@ -122,7 +124,7 @@ bool postgres_copy_rows(struct sql_connection *writer, const struct sql_table *t
            || postgres_explain(writer, error);
 }
 
-/* ---- The end ---- */
+/* ---- The end of a copy ---- */
 
 bool postgres_copy_end(struct sql_connection *writer, struct error *error)
 {

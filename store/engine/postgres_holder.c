@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process holds a PostgreSQL database, and may write to it. For each set of migrations, a row
- * of the table opsbrain_holder has the holder, the time when its hold expires unless it is renewed,
- * and the fence: a number that each new holder increments. postgres_begin begins each transaction
- * by updating the row, and fails if the row no longer has the writer's fence: so a paused process
- * that has lost the database stores nothing. The row also counts the transactions, so that a writer
- * whose COMMIT was not answered finds out in its next session whether the transaction was
- * committed. */
+/* Determines which process holds a PostgreSQL database: only the holder can write to it. The table
+ * opsbrain_holder has a row for each set of migrations. The row names the holder, the time when its
+ * hold expires unless it is renewed, and the fence: a number that each new holder increments.
+ * postgres_begin begins each transaction by updating the row, and fails if the row no longer has
+ * the writer's fence. So a process that loses the database while it is paused can store nothing
+ * afterwards. The row also counts the transactions: a writer that gets no answer to its COMMIT
+ * finds out in its next session whether the transaction was committed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@
 #define HOLD "clock_timestamp() + interval '12 seconds'"
 #define HOLD_NS 12000000000
 #define POLL_INTERVAL_NS 500000000
-/* Longer than SQL_REPEAT_PATIENCE_NS, so that a transaction that may have been committed is not run
- * again. */
+/* For this long, we try to find out whether a transaction was committed. Longer than
+ * SQL_REPEAT_PATIENCE_NS, so that a transaction is not run again if we cannot find out. */
 #define COMMIT_PATIENCE_NS (SQL_REPEAT_PATIENCE_NS + 10000000000)
 #define HOLDER_SIZE 256
 
-/* Writes "HOST process 12", for messages. */
+/* Writes the name of this process for messages, such as "HOST process 12". */
 static void name_self(char out[HOLDER_SIZE])
 {
     char host[128] = "";
@@ -39,10 +39,10 @@ static void name_self(char out[HOLDER_SIZE])
 
 /* ---- Becoming the holder ---- */
 
-/* The row, as far as it is shown and compared. */
+/* The columns of the row that are shown in messages or compared. */
 struct record {
     char holder[HOLDER_SIZE], process[PROCESS_IDENTITY_SIZE], since[64], until[64];
-    bool is_free;
+    bool is_free; /* there is no row, its hold has expired, or its holder has ended */
 };
 
 static CHECKED bool read_record(struct postgres_connection *writer, struct record *out,
@@ -68,8 +68,8 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
     return true;
 }
 
-/* Becomes the holder if the row still names the time `record->until`, or there is no row; *done:
- * this process is the holder now. */
+/* Becomes the holder if there is no row, or if the row's hold still expires at `record->until`:
+ * then nobody has renewed it or taken it over since. *done: this process is the holder now. */
 static CHECKED bool replace_holder(struct postgres_connection *writer, const struct record *record,
                                    bool *done, struct error *error)
 {
@@ -113,11 +113,11 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
                      writer->base.place, record->holder, record->since);
 }
 
-/* A live holder renews its hold while we wait, and the hold of a dead one expires. If the
- * database's clock was set back, the expiry could take hours: so a hold that is not renewed within
- * HOLD_NS counts as expired, whatever time it names. If its holder was only paused, its old fence
- * keeps it from writing. If its holder is in a long transaction, that transaction has locked the
- * row, and replace_holder fails with POSTGRES_LOCKED. */
+/* While we wait, a live holder renews its hold, and the hold of a dead one expires. If the
+ * database's clock was set back, it could take hours until the hold expires, so a hold that is not
+ * renewed within HOLD_NS counts as expired, whatever time the row names. If the holder was only
+ * paused, its old fence keeps it from writing. If the holder is in a long transaction, that
+ * transaction has locked the row, and replace_holder fails with POSTGRES_LOCKED. */
 bool postgres_holder_become(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
@@ -156,13 +156,13 @@ static CHECKED bool leave(struct postgres_connection *writer, struct error *erro
     return ensure_session(writer, error) && sql_run(&sql, error);
 }
 
-/* Tries twice: the first attempt may find that the session was lost while idle. */
+/* Tries twice: the first attempt might only discover that the session was lost while idle. */
 void postgres_holder_leave(struct postgres_connection *writer)
 {
     struct error problem;
 
     if (writer->fence != 0 && !leave(writer, &problem) && !leave(writer, &problem))
-        log_warning("the hold of the database was not given up, and expires by itself: %s",
+        log_warning("the hold on the database could not be given up, and will expire by itself: %s",
                     problem.message);
 }
 
@@ -176,7 +176,7 @@ static CHECKED bool refuse_lost(struct postgres_connection *writer, struct error
     error_ignore(read_record(writer, &record, &ignored));
     return error_set(error, ERROR_CONFLICT,
                      "database %s was taken over by another opsbrain (%s, since %s) while this one "
-                     "did not answer: nothing can be stored here; stop this process",
+                     "was paused or disconnected: nothing can be stored here; stop this process",
                      writer->base.place, record.holder, record.since);
 }
 
@@ -198,8 +198,9 @@ static CHECKED bool claim_batch(struct postgres_connection *writer, struct error
     return true;
 }
 
-/* On a full disk, small writes into pages with room succeed for a while, until the server itself
- * fails. So after the first failure nothing is stored until there is room for a megabyte. */
+/* On a full disk, small writes into partly filled pages succeed for a while, until the server
+ * itself fails. So once a write has failed because the disk is full, nothing is stored until there
+ * is room for a megabyte. */
 static CHECKED bool has_room(struct postgres_connection *writer, struct error *error)
 {
     static const char probe[] = "CREATE TEMP TABLE opsbrain_room ON COMMIT DROP AS SELECT "
@@ -208,7 +209,7 @@ static CHECKED bool has_room(struct postgres_connection *writer, struct error *e
     if (!writer->is_full)
         return true;
     writer->is_full = false;
-    /* If the probe fails for a reason other than a full disk, the disk may have room. */
+    /* If the probe fails for a reason other than a full disk, the disk might have room. */
     return postgres_run(writer, probe, error) || !writer->is_full;
 }
 
@@ -238,10 +239,10 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
 
-/* Finds out, in a new session, whether the batch was committed. Locking the row proves that the
- * former session, which may still exist, has no open transaction. The row has the number of this
- * holder's last batch in `batch` or, if one other holder has followed, in `batch_before`; after a
- * second one that number is lost. */
+/* Finds out, in a new session, whether the batch was committed. The former session might still
+ * exist; locking the row proves that it has no open transaction. The number of this holder's last
+ * committed batch is in the column `batch` or, if one other holder has followed, in `batch_before`.
+ * After a second holder, that number is lost. */
 static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {
@@ -263,22 +264,25 @@ static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate 
 
 static CHECKED bool find_fate(struct postgres_connection *writer, struct error *error)
 {
-    static const char advice[] = "so this may be stored or not: check before you try again";
+    static const char advice[] =
+        "so it may or may not have been stored: check before you try again";
     int64_t until_ns = clock_monotonic_ns() + COMMIT_PATIENCE_NS;
     const struct error reason = *error;
     enum fate fate;
 
     while (!look_up_batch(writer, &fate, error)) {
         if (clock_monotonic_ns() > until_ns)
-            return error_set(error, ERROR_BUSY,
-                             "the connection to the database was lost while it stored this, %s",
-                             advice);
+            return error_set(
+                error, ERROR_BUSY,
+                "the connection to the database was lost while this was being stored, %s", advice);
         sleep_ns(POLL_INTERVAL_NS);
     }
     if (fate == FATE_UNKNOWN)
-        return error_set(error, ERROR_CONFLICT,
-                         "database %s was taken over by another opsbrain while it stored this, %s",
-                         writer->base.place, advice);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "database %s was taken over by another opsbrain while this was being stored, "
+            "%s",
+            writer->base.place, advice);
     if (fate == FATE_LOST)
         *error = reason;
     return fate == FATE_COMMITTED;

@@ -13,47 +13,48 @@
 #define POSTGRES_DISK_FULL "53100"
 #define POSTGRES_LOCKED "55P03"
 
-/* The limits of a writer's transaction. If the writer's process is paused or loses the connection,
- * the server ends the transaction 10 s after its last statement, which is less than a hold lasts
- * (postgres_holder.c): so no row stays locked. A commit is answered only when it is on disk, even
- * if the settings of the role or the database differ. `set`: SET or SET LOCAL; `local`: "false" or
- * "true", in the same order. */
+/* The limits on a writer's transaction. If the writer's process is paused or loses the connection,
+ * the server ends the transaction 10 s after its last statement. That is less than a hold lasts
+ * (postgres_holder.c), so no row stays locked. The server confirms a commit only when it is on
+ * disk, even if the role or the database has synchronous_commit = off. Either `set` is SET and
+ * `local` is "false", or `set` is SET LOCAL and `local` is "true". */
 #define POSTGRES_WRITER_LIMITS(set, local)                                                         \
     set " statement_timeout = '300s'; " set " lock_timeout = '30s'; " set                          \
         " idle_in_transaction_session_timeout = '10s'; "                                           \
         "SELECT set_config('synchronous_commit', 'on', " local ") "                                \
         "WHERE current_setting('synchronous_commit') = 'off'"
-/* For a transaction of the holder that works on all rows, however long that takes. No other process
- * can become the holder meanwhile: the transaction has locked the holder's row. */
+/* For a transaction in which the holder works on all rows, however long that takes. Meanwhile, no
+ * other process can become the holder, because the transaction has locked the holder's row. */
 #define POSTGRES_NO_LIMIT "SET LOCAL statement_timeout = 0"
 
 struct postgres_connection {
     struct sql_connection base;
     char *address; /* the URI, which may contain a password */
-    PGconn *link;  /* NULL: the password could not be read from its file */
+    PGconn *link;  /* NULL: the password file could not be read */
     enum sql_connection_kind kind;
-    /* The number of the current session, from 1: a prepared statement belongs to one session. */
+    /* The number of the current session, from 1. A prepared statement exists only in its
+     * session. */
     unsigned session;
     bool is_begun; /* the current session is ready for statements */
-    /* A pooler may run each transaction in a different session, so no session keeps settings or
-     * prepared statements. */
+    /* There is a pooler, which can run each transaction in a different session of the server. So
+     * settings and prepared statements are not kept from one transaction to the next. */
     bool is_pooled;
-    unsigned prepared_count; /* prepared statements so far, for their names */
+    unsigned prepared_count; /* statements prepared so far; it numbers their names */
     int64_t changes;
-    const char *set;                 /* of migrations: "main" or "scrapes" */
-    int64_t fence;                   /* of a writer that became the holder; 0: it did not */
+    const char *set;                 /* the set of migrations: "main" or "scrapes" */
+    int64_t fence;                   /* the fence of a writer that became the holder; 0: none */
     int64_t batch;                   /* the number of the latest transaction (postgres_holder.c) */
-    bool is_full;                    /* the server's disk was full at the last write */
-    int64_t tried_ns;                /* on the monotonic clock: the last attempt to reconnect */
+    bool is_full;                    /* a write failed because the server's disk was full */
+    int64_t tried_ns;                /* the last attempt to reconnect, on the monotonic clock */
     char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last error; "": libpq reported none */
     char message[POSTGRES_MESSAGE_SIZE];
 };
 
 struct postgres_connection *postgres_of(struct sql_connection *connection);
 
-/* Keeps the error for postgres_explain. Returns false. `result` may be NULL. */
+/* Keeps the error for postgres_explain. Always returns false. `result` may be NULL. */
 bool postgres_note_failure(struct postgres_connection *connection, const PGresult *result);
-/* Runs one or several statements without parameters. */
+/* Runs one or more statements without parameters. */
 CHECKED bool postgres_run(struct postgres_connection *connection, const char *script,
                           struct error *error);
 
@@ -67,8 +68,8 @@ CHECKED bool postgres_open(const char *place, enum sql_connection_kind kind,
                            struct sql_connection **out, struct error *error);
 void postgres_close(struct sql_connection *connection);
 /* Returns whether statements can be sent. First reconnects, at most once a second, if the
- * connection was lost or its server has turned read-only. Never call it in a transaction of a
- * writer: the statements that follow would be outside of the transaction. */
+ * connection was lost or its server has turned read-only. Never call it in a writer's transaction:
+ * after reconnecting, the transaction's other statements would run outside of it. */
 CHECKED bool postgres_is_usable(struct postgres_connection *connection);
 
 /* ---- postgres_problem.c ---- */
@@ -79,8 +80,9 @@ CHECKED bool postgres_explain(struct sql_connection *connection, struct error *e
 
 CHECKED bool postgres_prepare_schema(struct sql_connection *writer,
                                      const struct migration_set *migrations, struct error *error);
-/* The name of a set of migrations, "main" or "scrapes", and its version in the database. */
+/* Returns the name of a set of migrations: "main" or "scrapes". */
 const char *postgres_migrations_name(const struct migration_set *migrations);
+/* Reads how many migrations of the named set were applied to the database. */
 CHECKED bool postgres_read_version(struct sql_connection *connection, const char *name,
                                    int64_t *version, struct error *error);
 
@@ -97,10 +99,10 @@ CHECKED bool postgres_copy_end(struct sql_connection *writer, struct error *erro
 
 /* ---- postgres_holder.c ---- */
 
-/* Becomes the holder; if necessary, first waits until the hold of a dead holder has expired.
+/* Becomes the holder. If the holder is dead, first waits until its hold has expired, if necessary.
  * CONFLICT: another process holds the database. */
 CHECKED bool postgres_holder_become(struct postgres_connection *writer, struct error *error);
-/* Gives the hold up at once, so that the next process need not wait until the hold expires. */
+/* Gives up the hold, so that the next process does not have to wait until it expires. */
 void postgres_holder_leave(struct postgres_connection *writer);
 /* For struct sql_engine. */
 CHECKED bool postgres_begin(struct sql_connection *connection, struct error *error);
@@ -114,14 +116,14 @@ struct postgres_parameter {
     struct sql_value value;
     Oid type;                    /* 0: it was never bound; the server then infers a type for NULL */
     bool has_value;              /* false: NULL */
-    char bytes[sizeof(int64_t)]; /* of a number, in network byte order */
+    char bytes[sizeof(int64_t)]; /* a number, in network byte order */
 };
 
 #define POSTGRES_PARAMETERS_MAX 64
 
 struct sql_statement {
     struct postgres_connection *connection;
-    char *text; /* its parameters are $1, $2 ... */
+    char *text; /* with parameters $1, $2 ... */
     struct postgres_parameter parameters[POSTGRES_PARAMETERS_MAX];
     int parameter_count;
     bool is_kept;
@@ -130,7 +132,7 @@ struct sql_statement {
     char name[16];
     PGresult *result; /* NULL: not run yet */
     int row;
-    char (*shown)[32]; /* numbers as text, one slot per column; NULL: none was needed yet */
+    char (*shown)[32]; /* numbers as text, one slot per column; NULL: none was requested yet */
 };
 
 struct sql_statement *postgres_prepare(struct sql_connection *connection, const char *text,
@@ -147,6 +149,7 @@ const char *postgres_text(struct sql_statement *statement, int column);
 const void *postgres_blob(struct sql_statement *statement, int column, size_t *length);
 
 Oid postgres_type_of(enum sql_type type);
-/* Sets *value to the bytes that are sent for a parameter, in the binary format, or to NULL if they
- * are SQL's NULL. The parameter must outlive them. */
+/* Sets *value to the parameter's bytes in the binary format, in which they are sent, or to NULL for
+ * SQL's NULL. The bytes can be part of *parameter, which must therefore live as long as they are
+ * used. */
 void postgres_encode(struct postgres_parameter *parameter, const char **value, int *length);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains the errors of a PostgreSQL server or its connection by SQLSTATE
- * (postgresql.org/docs/current/errcodes-appendix.html), with what to do about them. */
+/* Explains errors of a PostgreSQL server or of a connection to it, and says what to do about them.
+ * Most errors are recognized by their SQLSTATE
+ * (postgresql.org/docs/current/errcodes-appendix.html). */
 #include <string.h>
 
 #include "store/engine/postgres_private.h"
 
-/* `state`: how the SQLSTATE begins; "": the server sent none, and libpq's message contains `words`.
- * BUSY: the problem may pass, so the call may be repeated. */
+/* `state`: how the SQLSTATE begins. "": the server sent none, and the problem is recognized by
+ * `words` in libpq's message. BUSY: the problem may be temporary, so the call can be repeated. */
 static const struct problem {
     const char *state;
     enum error_kind kind;
@@ -16,19 +17,21 @@ static const struct problem {
     { POSTGRES_DISK_FULL, ERROR_BUSY,
       "the disk of the database server is full: free some space there" },
     { "53300", ERROR_BUSY,
-      "the database server has no connection left: raise its max_connections, or lower --workers" },
+      "the database server has no connections left: raise its max_connections, or lower "
+      "--workers" },
     { "53", ERROR_BUSY, "the database server has too little memory or disk space: see its log" },
     { "57014", ERROR_BUSY, "the database took too long for one statement: try again" },
     { "57", ERROR_BUSY, "the database server is starting or stopping: try again in a moment" },
-    { POSTGRES_LOCKED, ERROR_BUSY, "another program has locked a table of the database: end it" },
+    { POSTGRES_LOCKED, ERROR_BUSY,
+      "another program has locked a table of the database: end that program" },
     { "25P03", ERROR_BUSY, "the transaction was paused for too long: try again" },
-    { "40", ERROR_BUSY, "another transaction of the database conflicted with this one: try again" },
+    { "40", ERROR_BUSY, "another transaction in the database conflicted with this one: try again" },
     { "08P01", ERROR_BUSY,
-      "the database or its pooler refuses the connection; pgbouncer accepts no `options`: there, "
-      "set the schema with ALTER ROLE ... SET search_path" },
+      "the database or its pooler refuses the connection; pgbouncer does not accept `options` in "
+      "the address: set the schema with ALTER ROLE ... SET search_path instead" },
     { "08", ERROR_BUSY, "the connection to the database was lost: try again in a moment" },
     { POSTGRES_READ_ONLY, ERROR_BUSY,
-      "the database can only be read (a standby, or read-only by its settings): connect to the "
+      "the database is read-only (it is a standby, or is set to be read-only): connect to the "
       "primary" },
     { "28P01", ERROR_INTERNAL,
       "the database refuses the user or the password: check both; a password belongs in "
@@ -38,33 +41,36 @@ static const struct problem {
       "the server's pg_hba.conf" },
     { "3D000", ERROR_INTERNAL, "there is no such database: create it with createdb" },
     { "3F000", ERROR_INTERNAL,
-      "there is no schema that the user may use: create it with CREATE SCHEMA, or grant USAGE" },
+      "there is no schema that the user may use: create one with CREATE SCHEMA, or grant USAGE" },
     { "42501", ERROR_INTERNAL,
-      "the user lacks a right in the database: make it the owner of the database" },
-    { "XX", ERROR_INTERNAL, "the database server reports damage: see its log" },
+      "the user lacks a privilege in the database: make the user the database's owner" },
+    { "XX", ERROR_INTERNAL,
+      "the database server reports an internal error or corrupt data: see its log" },
     { "", ERROR_INTERNAL,
-      "the database asks for a password, and there is none: put it into PGPASSWORD, name its "
-      "file in OPSBRAIN_DATABASE_PASSWORD_FILE, or name in PGPASSFILE a file that has the line "
-      "HOST:PORT:DATABASE:USER:PASSWORD and the mode 0600",
+      "the database asks for a password, and none was given: put it into PGPASSWORD, or put it "
+      "into a file and the file's path into OPSBRAIN_DATABASE_PASSWORD_FILE; or let PGPASSFILE "
+      "name a file with mode 0600 that contains the line HOST:PORT:DATABASE:USER:PASSWORD",
       "no password supplied" },
     { "", ERROR_INTERNAL,
-      "the database's certificate cannot be verified: name the file of its authority, "
+      "the database's certificate cannot be verified: name its CA certificate file with "
       "sslrootcert=FILE, and check that the certificate has not expired",
       "certificate verify failed" },
     { "", ERROR_INTERNAL,
-      "the database's certificate is for another name: connect to the name that it has",
+      "the database's certificate is for a different host name: use that name in the address",
       "does not match host name" },
     { "", ERROR_INTERNAL,
-      "the file of sslrootcert cannot be read: name the certificate authority's file",
+      "the file that sslrootcert names cannot be read: let it name the CA certificate file",
       "root certificate file" },
     { "", ERROR_INTERNAL,
-      "the database server has no TLS, which connections to other machines require: switch it on "
-      "there, or set sslmode=disable",
+      "the database server has no TLS, which connections to other machines require: turn on TLS "
+      "at the server, or set sslmode=disable",
       "does not support SSL" },
     { "", ERROR_INTERNAL,
       "sslmode must be disable, allow, prefer, require, verify-ca or verify-full",
       "invalid sslmode" },
-    { "", ERROR_BUSY, "the database cannot be reached: check that it runs, and its address", "" },
+    { "", ERROR_BUSY,
+      "the database cannot be reached: check that it is running, and that the address is right",
+      "" },
 };
 
 static bool matches(const struct problem *problem, const struct postgres_connection *connection)

@@ -27,8 +27,8 @@ bool postgres_read_version(struct sql_connection *connection, const char *name, 
     return true;
 }
 
-/* Refuses a schema with the tables of another program. Creates opsbrain_schema and opsbrain_holder
- * in an empty one. */
+/* Refuses a schema that has another program's tables. Creates opsbrain_schema and opsbrain_holder
+ * in an empty schema. */
 static CHECKED bool claim_schema(struct sql_connection *writer, struct error *error)
 {
     bool ours, found;
@@ -41,7 +41,7 @@ static CHECKED bool claim_schema(struct sql_connection *writer, struct error *er
         return false;
     if (!ours && found)
         return error_set(error, ERROR_CONFLICT,
-                         "database %s has tables of another program: choose another database, or "
+                         "database %s has another program's tables: choose another database, or "
                          "give opsbrain a schema of its own (options=-csearch_path%%3DNAME)",
                          writer->place);
     return ours
@@ -101,8 +101,8 @@ static CHECKED bool claim_and_check(struct sql_connection *writer,
            && postgres_run(connection, "COMMIT", error);
 }
 
-/* Applies all missing migrations in one transaction of the holder: after a failure, the previous
- * version of opsbrain can still serve the database. */
+/* Applies all missing migrations in one transaction of the holder. If that fails, the previous
+ * version of opsbrain can still use the database. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             struct error *error)
 {
@@ -115,13 +115,13 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
 
 static bool roll_back(struct postgres_connection *connection)
 {
-    struct error ignored; /* a lost connection has rolled back already */
+    struct error ignored; /* if the connection was lost, the server has rolled back already */
 
     error_ignore(postgres_run(connection, "ROLLBACK", &ignored));
     return false;
 }
 
-/* Only the holder of the database may bring it up to date. */
+/* Becomes the holder before it migrates: only the holder is allowed to change the database. */
 bool postgres_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {

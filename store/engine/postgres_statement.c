@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of a PostgreSQL connection. Without a pooler, a statement that its caller keeps for
- * further runs is prepared at its first run, when the types of its parameters are known, and again
- * in a new session or if the types differ. All rows of a run arrive together. */
+/* Statements on a PostgreSQL connection. A statement that its caller keeps for further runs is
+ * prepared at its first run, because the types of its parameters are not known before. It is
+ * prepared again in a new session, or if the types differ. If there is a pooler, nothing is
+ * prepared. All rows of a run arrive together. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 #define READ_DELAY_NS 100000000
 #define READ_PATIENCE_NS 10000000000
 
-/* ---- Texts ---- */
+/* ---- The text of a statement ---- */
 
-/* Reads the number after a "?" and moves *text past it. Returns `next` if there is none. */
+/* Reads the number after a "?" and moves *text past it. Returns `next` if there is no number. */
 static int read_position(const char **text, int next)
 {
     char *end;
@@ -31,8 +32,8 @@ static int read_position(const char **text, int next)
     return (int)position;
 }
 
-/* Replaces ?2 by $2, and a ? without a number by $ with the number after the highest so far, except
- * in literals; *count: the highest number. */
+/* Replaces ?2 with $2. A ? without a number gets the number after the highest one so far. Literals
+ * are not changed. *count: the highest number. */
 static char *number_parameters(const char *text, int *count)
 {
     TEXT_AUTO out = { 0 };
@@ -54,7 +55,7 @@ static char *number_parameters(const char *text, int *count)
     return memory_copy_text(text_string(&out));
 }
 
-/* Notes what is wrong with a statement that is not sent. */
+/* Notes what is wrong with a statement, which is then not sent to the server. */
 __attribute__((format(printf, 3, 4))) static void note(struct postgres_connection *connection,
                                                        const char *state, const char *format, ...)
 {
@@ -76,8 +77,9 @@ struct sql_statement *postgres_prepare(struct sql_connection *connection, const 
     statement->is_kept = is_kept;
     if (statement->parameter_count <= POSTGRES_PARAMETERS_MAX)
         return statement;
-    note(statement->connection, "54023", "a statement has %d parameters, and may have at most %d",
-         statement->parameter_count, POSTGRES_PARAMETERS_MAX);
+    note(statement->connection, "54023",
+         "a statement has %d parameters, but at most %d are allowed", statement->parameter_count,
+         POSTGRES_PARAMETERS_MAX);
     free(statement->text);
     free(statement);
     return NULL;
@@ -186,7 +188,7 @@ static void count_changes(struct postgres_connection *connection, PGresult *resu
         connection->changes = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
-/* Reconnects only a reader: a writer may be in a transaction, which ends with its session. */
+/* Reconnects only a reader: a writer might be in a transaction, which ends with its session. */
 static bool ensure_connected(struct postgres_connection *connection)
 {
     if (connection->kind == SQL_CONNECTION_READER)
@@ -212,7 +214,7 @@ static bool run_once(struct sql_statement *statement)
     return true;
 }
 
-/* A reader without a snapshot can wait for a server that is restarting. */
+/* A reader that is not in a transaction waits for a server that is restarting. */
 static bool run_patiently(struct sql_statement *statement)
 {
     const struct postgres_connection *connection = statement->connection;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values in PostgreSQL's binary format, which the functions typsend and typreceive of each type
- * define (src/backend/utils/adt of PostgreSQL). */
+/* Values in PostgreSQL's binary format, which is defined by the send and receive functions of each
+ * type (src/backend/utils/adt in PostgreSQL's source code). */
 #include <endian.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/core/memory.h"
 #include "store/engine/postgres_private.h"
 
-/* Ids in the catalogue pg_type; they never change. */
+/* The types' ids in the system catalog pg_type, which never change. */
 enum {
     TYPE_BOOL = 16,
     TYPE_BYTEA = 17,
@@ -78,8 +78,8 @@ static uint16_t read_uint16(const char *bytes)
     return (uint16_t)read_bits(bytes, sizeof(uint16_t));
 }
 
-/* Reads a NUMERIC, the type of sum() and avg() of a BIGINT: digits in base 10,000, the first of
- * which is multiplied by NUMERIC_BASE to the power of `weight`. */
+/* Reads a NUMERIC, which sum() and avg() return for a BIGINT. It is a series of digits in base
+ * 10,000; the first digit is to be multiplied by NUMERIC_BASE to the power of `weight`. */
 static double read_numeric(const char *bytes)
 {
     uint16_t digit_count = read_uint16(bytes);
@@ -154,7 +154,7 @@ int64_t postgres_integer(struct sql_statement *statement, int column)
     }
 }
 
-/* Writes the number as text: a float with at most 15 significant digits, anything else as an
+/* Returns the number as text: a float with at most 15 significant digits, anything else as an
  * integer. */
 static const char *show_number(struct sql_statement *statement, int column)
 {

@@ -35,18 +35,19 @@ static CHECKED bool check_file(const struct presence_file *file, struct error *e
     if (stat(file->path, &status) != 0) {
         if (errno != ENOENT && errno != ENOTDIR)
             return error_set(error, ERROR_BUSY,
-                             "%.300s cannot be checked (%s), so nothing can be stored: let the "
-                             "server reach it again",
+                             "%.300s cannot be checked (%s), so nothing can be stored: make it "
+                             "accessible to the server again",
                              file->path, strerror(errno));
         reason = "it is no longer there";
     } else if (status.st_dev == file->device && status.st_ino == file->inode) {
         return true;
     }
-    return error_set(error, ERROR_BUSY,
-                     "%.300s was moved or deleted under the running server (%s), so nothing can be "
-                     "stored: put it back if it was moved, else stop the server, restore "
-                     "a backup and start it again",
-                     file->path, reason);
+    return error_set(
+        error, ERROR_BUSY,
+        "%.300s was moved or deleted while the server was running (%s), so nothing can be "
+        "stored: put it back if it was moved; otherwise stop the server, restore a "
+        "backup and start the server again",
+        file->path, reason);
 }
 
 static CHECKED bool check_all(const struct presence *presence, struct error *error)
@@ -66,6 +67,6 @@ bool presence_check(struct presence *presence, struct error *error)
     if (lost)
         log_error("%s", error->message);
     else
-        log_info("the files of the data folder are back in their places");
+        log_info("the files of the data folder are back in place");
     return !lost;
 }

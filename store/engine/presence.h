@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether the opened files are still those at their paths. Data written to a file that was
- * deleted or replaced meanwhile is lost when the process ends. Private to store/. */
+/* Checks whether the files that were opened are still at their paths. Data written to a file that
+ * was meanwhile deleted or replaced is lost when the process ends. Private to store/. */
 #pragma once
 
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ struct presence {
         ino_t inode;
     } files[PRESENCE_FILES];
     size_t count;
-    atomic_bool lost; /* a file is lost, and that was logged */
+    atomic_bool lost; /* the last check failed, and that was logged */
 };
 
 /* Remembers which file or folder is at `path`, to check it later. Nothing is remembered if stat()

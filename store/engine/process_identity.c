@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An identity is "BOOT NAMESPACE PID START": the id of the machine's boot, the PID namespace (two
- * containers may have the same host name and PIDs), the PID, and the process's start in clock
+ * containers can have the same host name and PIDs), the PID, and the process's start time in clock
  * ticks after the boot. */
 #include "store/engine/process_identity.h"
 
@@ -37,8 +37,8 @@ void process_identity_write(char out[PROCESS_IDENTITY_SIZE])
                  stat.start);
 }
 
-/* Returns true if the process does not exist, is a zombie, or another process has its PID now;
- * false if /proc hides the process (hidepid), because it may still run. */
+/* Returns true if the process does not exist or is a zombie, or if another process has its PID now.
+ * Returns false if /proc hides the process (hidepid), because it might still be running. */
 static bool has_ended(int process, unsigned long long its_start)
 {
     struct process_stat stat;

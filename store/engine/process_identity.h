@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies a process by a text, so that other processes of its machine can check whether it has
- * ended. Private to store/. */
+/* Identifies a process by a string, so that other processes on the same machine can check whether
+ * it has ended. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,6 @@
 
 /* Writes the identity of the calling process; "" if /proc does not show it. */
 void process_identity_write(char out[PROCESS_IDENTITY_SIZE]);
-/* Returns true only if the process has certainly ended. For a process of another machine, boot or
- * PID namespace, nothing is certain: false. */
+/* Returns true only if the process has certainly ended. Returns false for a process of another
+ * machine, boot or PID namespace, because nothing is certain about it. */
 bool process_identity_is_gone(const char *identity);

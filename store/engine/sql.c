@@ -48,7 +48,7 @@ bool sql_connection_has_table(struct sql_connection *connection, const char *nam
     return connection->engine->has_table(connection, name, found, error);
 }
 
-/* Returns the slot of this text, or a free one; NULL if other texts have all slots. */
+/* Returns the slot of this text, or a free one; NULL if other texts occupy all slots. */
 static struct sql_kept *slot_of(struct sql_connection *connection, const char *text)
 {
     size_t start = ((uintptr_t)text >> 3) % SQL_KEPT_STATEMENTS;
@@ -62,8 +62,8 @@ static struct sql_kept *slot_of(struct sql_connection *connection, const char *t
     return NULL;
 }
 
-/* Keeps the first error for the next step: by then the connection may report the errors of other
- * statements. */
+/* Keeps the first error for the next step: by then, the connection might report another statement's
+ * error. */
 static void note_failure(struct sql *sql)
 {
     if (sql->failure != NULL)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections to the database with their prepared statements, and runs of these statements. Private
- * to store/. */
+/* Opens connections to a database, and prepares and runs statements on them. Private to store/. */
 #pragma once
 
 #include <stddef.h>
@@ -19,17 +18,17 @@ void sql_connection_close(struct sql_connection *connection); /* NULL is fine */
 /* Runs one statement that returns no rows. `text`: as for sql_begin. */
 CHECKED bool sql_connection_run(struct sql_connection *connection, const char *text,
                                 struct error *error);
-/* Begins a transaction of a reader: until COMMIT its statements see the database as it is now,
- * whatever others write. */
+/* Begins a reader's transaction: until COMMIT, its statements see the database as it is now,
+ * whatever other connections write. */
 CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error *error);
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 
-/* One use of a statement: begin, bind, step, read, end. Declared with SQL_AUTO, it ends with its
- * scope. An error of begin or bind is reported by the next step. A connection keeps statements, and
- * finds each again by the address of the `text` of sql_begin: so this text must stay unchanged,
- * usually as a static string, as long as statements are begun on the connection. Bound memory must
- * live until the end of the run. */
+/* One use of a statement: begin, bind, step, read, end. If it is declared with SQL_AUTO, it ends
+ * with its scope. If begin or bind fails, the next step reports the error. A connection keeps its
+ * statements for further uses, and finds them by the address of the `text` that is passed to
+ * sql_begin. So the text must stay unchanged as long as statements are begun on the connection;
+ * usually it is a static string. Bound memory must live until the end of the run. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
@@ -43,11 +42,11 @@ struct sql sql_begin(struct sql_connection *connection, const char *text);
 void sql_end(struct sql *sql);
 
 /* Returns whether sql_bind_bytes binds the text unchanged. Engines differ in what they accept, so
- * sql_bind_bytes and sql_bind_text replace NUL and invalid UTF-8 by U+FFFD (text_add_utf8). */
+ * sql_bind_bytes and sql_bind_text replace NUL and invalid UTF-8 with U+FFFD (text_add_utf8). */
 bool sql_is_storable(const char *text, size_t length);
 void sql_bind_text(struct sql *sql, int position, const char *text); /* NULL binds NULL */
 void sql_bind_bytes(struct sql *sql, int position, const char *text, size_t length); /* as text */
-/* Binds a text of another database unchanged; the step fails if the engine cannot store it. */
+/* Binds a text from another database unchanged; the step fails if the engine cannot store it. */
 void sql_bind_verbatim(struct sql *sql, int position, const char *text, size_t length);
 void sql_bind_integer(struct sql *sql, int position, int64_t value);
 void sql_bind_real(struct sql *sql, int position, double value); /* NaN binds NULL */
@@ -55,15 +54,15 @@ void sql_bind_blob(struct sql *sql, int position, const void *data, size_t lengt
 
 /* The greater of two expressions; the second one if either is NULL. */
 #define SQL_GREATER(a, b) "CASE WHEN " a " > " b " THEN " a " ELSE " b " END "
-/* The value for the column `sequence` of a new row, which orders rows whose times are equal. */
+/* The value for a new row's column `sequence`, by which rows with equal times are ordered. */
 #define SQL_NEXT_SEQUENCE(table) "(SELECT coalesce(max(sequence), 0) + 1 FROM " table ") "
 
 CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
 /* Steps a statement that returns no rows, and makes it ready to be bound and run again. */
 CHECKED bool sql_run(struct sql *sql, struct error *error);
-/* Steps to the only possible row; *found: it exists. */
+/* Steps a statement that returns at most one row. *found: there is one. */
 CHECKED bool sql_find(struct sql *sql, bool *found, struct error *error);
-int64_t sql_changes(const struct sql *sql); /* after INSERT, UPDATE or DELETE: changed rows */
+int64_t sql_changes(const struct sql *sql); /* rows changed by INSERT, UPDATE or DELETE */
 
 /* Columns of the current row. NULL reads as 0, "" or no bytes. */
 int64_t sql_integer(const struct sql *sql, int column);
@@ -74,5 +73,6 @@ bool sql_is_null(const struct sql *sql, int column);
 /* Borrowed until the next step, or sql_end. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
-/* Makes room for one more row after `count` rows: the capacity doubles at powers of two. */
+/* Makes room for one more row after `count` rows: the capacity doubles when `count` is a power of
+ * two. */
 void *sql_rows_grow(void *rows, size_t count, size_t size);

@@ -25,11 +25,11 @@ struct sql_table {
 };
 
 struct sql_catalogue {
-    struct sql_table *tables; /* in order of name */
+    struct sql_table *tables; /* ordered by name */
     size_t count;
 };
 
-/* `migrations`: SQLite's, or the first few of them. Free with sql_catalogue_finish. */
+/* `migrations`: SQLite's migrations, or the first few of them. Free with sql_catalogue_finish. */
 CHECKED bool sql_catalogue_read(const struct migration_set *migrations, struct sql_catalogue *out,
                                 struct error *error);
 void sql_catalogue_finish(struct sql_catalogue *catalogue);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of a database engine: a table of functions, and the first members of its
  * connections. In store/, only the engines, sql.c, database.c, database_writer.c, write_batch.c and
- * store/copy/ call these functions; all others call those of sql.h. */
+ * store/copy/ call these functions; all other files call those of sql.h. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
-/* For this long after its first run begins, a failed transaction that may succeed is run again. */
+/* A failed transaction that might succeed is run again, for this long after its first run began. */
 #define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
@@ -36,22 +36,23 @@ struct sql_value {
     enum sql_type type;
     int64_t integer;
     double real;
-    const void *bytes; /* of a text or a blob; NULL: the value is NULL */
+    const void *bytes; /* the text or blob; NULL: the value is NULL */
     size_t length;
 };
 
 /* When an engine is asked to maintain its files. */
 enum sql_upkeep {
-    SQL_UPKEEP_BUSY, /* after a transaction, while others wait */
-    SQL_UPKEEP_IDLE, /* after a transaction, while none waits */
+    SQL_UPKEEP_BUSY, /* after a transaction, while others are waiting */
+    SQL_UPKEEP_IDLE, /* after a transaction, while none is waiting */
     SQL_UPKEEP_END,  /* before the last connection is closed */
-    SQL_UPKEEP_LOST, /* instead of END, if another server may own the files by now */
+    SQL_UPKEEP_LOST, /* instead of END, if another server might own the files by now */
 };
 
-/* Statements, except an engine's own, are SQL that every engine understands (tests/check_sql.sh),
- * with ?1, ?2 ... for parameters, which may occur several times, or with ? for each in turn. A
- * parameter has the type that is bound, even if the value is NULL; a parameter that is not bound is
- * NULL. Savepoints and ROLLBACK are statements like others. Texts compare byte by byte. */
+/* Statements, except an engine's own, are SQL that every engine understands (tests/check_sql.sh
+ * checks this). Their parameters are ?1, ?2 ..., each of which can occur several times, or a ? for
+ * each parameter in turn. A parameter has the type of the value bound to it, even if the value is
+ * NULL; a parameter that is not bound is NULL. Savepoints and ROLLBACK are statements like others.
+ * Text is compared byte by byte. */
 struct sql_engine {
     const char *name;
     const struct migration_set *main, *scrapes;
@@ -60,13 +61,14 @@ struct sql_engine {
     CHECKED bool (*open)(const char *place, enum sql_connection_kind kind,
                          struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* after its statements were finished */
-    /* Checks that the database is empty or opsbrain's, and of a known version (SQLite: also that a
-     * small file is undamaged). A PostgreSQL writer then becomes the holder of the database. Last,
-     * the schema is brought up to date. Called before the writer's first transaction. */
+    /* Checks that the database is empty, or is opsbrain's and has a known version (SQLite: also
+     * that a small file is undamaged). A PostgreSQL writer then becomes the holder of the database.
+     * Last, the schema is brought up to date. Called before the writer's first transaction. */
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
-    /* NULL: `explain` says why. `is_kept`: the caller keeps the statement for further runs. */
+    /* Returns NULL on failure; `explain` says why. `is_kept`: the caller keeps the statement for
+     * further runs. */
     struct sql_statement *(*prepare)(struct sql_connection *connection, const char *text,
                                      bool is_kept);
     void (*finish)(struct sql_statement *statement); /* NULL is fine */
@@ -75,8 +77,8 @@ struct sql_engine {
     void (*reset)(struct sql_statement *statement); /* also forgets what was bound */
 
     /* A column of the current row, converted to the function's type. NULL becomes 0, or a NULL
-     * pointer with the length 0. What a pointer refers to is borrowed until the next step, reset
-     * or finish. */
+     * pointer with the length 0. A returned pointer is valid until the next step, reset or
+     * finish. */
     bool (*is_null)(struct sql_statement *statement, int column);
     int64_t (*integer)(struct sql_statement *statement, int column);
     double (*real)(struct sql_statement *statement, int column);
@@ -87,29 +89,30 @@ struct sql_engine {
      * transaction was committed; if that stays unknown, it returns false and the error says so. */
     CHECKED bool (*begin)(struct sql_connection *writer, struct error *error);
     CHECKED bool (*commit)(struct sql_connection *writer, struct error *error);
-    /* Returns whether the transaction that failed last may succeed if it is run again soon. */
+    /* Returns whether the transaction that failed last might succeed if it is run again soon. */
     bool (*may_repeat)(struct sql_connection *writer);
-    /* Renews the writer's hold on the database. CONFLICT: another process holds it. Called outside
-     * of a transaction, every few seconds while there is nothing to write, and during a copy. NULL:
-     * the engine has no hold to renew (SQLite). */
+    /* Renews the writer's hold on the database. CONFLICT: another process holds the database.
+     * Called outside of a transaction, every few seconds while there is nothing to write, and
+     * during a copy. NULL: the engine has no hold to renew (SQLite). */
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
-    /* Begins a transaction that sees the database as it is now, whatever others write. If the
-     * session is lost, the first statement that needs it fails. */
+    /* Begins a transaction that sees the database as it is now, whatever other connections write.
+     * If the session is lost, the first statement that needs it fails. */
     CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
                               struct error *error);
-    int64_t (*changes)(struct sql_connection *connection); /* as sql_changes */
+    int64_t (*changes)(struct sql_connection *connection); /* see sql_changes */
     bool (*in_transaction)(struct sql_connection *connection);
-    /* Sets the error to the latest problem: BUSY if it may pass (a full disk, a lock), else
-     * INTERNAL. Returns false. */
+    /* Sets the error to the latest problem: BUSY if it may be temporary (a full disk, a lock), else
+     * INTERNAL. Always returns false. */
     CHECKED bool (*explain)(struct sql_connection *connection, struct error *error);
 
     void (*upkeep)(struct sql_connection *writer, enum sql_upkeep when);
-    /* In a transaction: gives free space back to the file system; *more: there may be more. */
+    /* Call it in a transaction: gives some free space back to the file system. *more: there may be
+     * more to give back. */
     CHECKED bool (*shrink)(struct sql_connection *writer, bool *more, struct error *error);
-    int64_t (*size_bytes)(struct sql_connection *reader); /* of the whole place; 0: not known */
+    int64_t (*size_bytes)(struct sql_connection *reader); /* of the whole database; 0: not known */
 
     /* ---- For copies of a whole database (store/copy/) ---- */
 
@@ -117,11 +120,11 @@ struct sql_engine {
     CHECKED bool (*version)(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);
-    /* Call it outside of a transaction: from now on rows may be inserted before those that they
-     * refer to. May be called again, also by a later process. */
+    /* Call it outside of a transaction: from now on, rows can be inserted before the rows that they
+     * refer to. It can be called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
-    /* In a transaction: adds `rows` rows. `values` has a value for each column of each row; type 0
-     * means NULL. The function is NULL if the engine is as fast row by row. */
+    /* Call it in a transaction: adds `rows` rows. `values` has a value for each column of each row;
+     * type 0 means NULL. The pointer is NULL if the engine adds rows as fast one by one. */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
     /* Call it in a transaction: fails if a row refers to a row that does not exist. References are

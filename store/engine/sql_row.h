@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads rows into structs and binds them from structs: one list of columns gives a statement its
- * columns or parameters, and each column its struct member. OF is the statement's prefix for the
- * table, such as "n.".
+/* Reads rows into structs and binds them from structs. A list macro names the columns and the
+ * struct member that belongs to each: the columns or parameters of a statement are made from the
+ * same list. OF is the prefix of the table's columns in the statement, such as "n.".
  *
  *     #define NOTE_STORED(FIRST, COLUMN, OF) \
  *         FIRST(struct note, TEXT, id, OF "id") \
@@ -51,21 +51,21 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
     sql_kind_text, sql_kind_text_or_null, sql_kind_heap_text, sql_kind_heap_text_or_null,
     sql_kind_borrowed_text, sql_kind_digest;
 
-/* A member whose C type is not the one that `pointer` points to does not compile. A file may add
- * kinds of its own. */
+/* Does not compile if the C type of `member` is not the one that `pointer` points to. A file can
+ * define further kinds for its own use. */
 #define SQL_KIND(kind, pointer, member) _Generic(&(member), pointer : sizeof(member)), &(kind)
 #define SQL_KIND_INTEGER(member) SQL_KIND(sql_kind_integer, int64_t *, member)
 #define SQL_KIND_INTEGER_OR_NULL(member) SQL_KIND(sql_kind_integer_or_null, int64_t *, member)
 #define SQL_KIND_REAL(member) SQL_KIND(sql_kind_real, double *, member)
-/* An array of characters; a longer text is truncated. */
+/* The member is an array of characters; a longer text is truncated. */
 #define SQL_KIND_TEXT(member) SQL_KIND(sql_kind_text, char(*)[sizeof(member)], member)
 #define SQL_KIND_TEXT_OR_NULL(member)                                                              \
     SQL_KIND(sql_kind_text_or_null, char(*)[sizeof(member)], member)
-/* Freed by sql_row_finish. NULL is read as "", or, with OR_NULL, as NULL. */
+/* The member is freed by sql_row_finish. NULL is read as "" or, with OR_NULL, as NULL. */
 #define SQL_KIND_HEAP_TEXT(member) SQL_KIND(sql_kind_heap_text, char **, member)
 #define SQL_KIND_HEAP_TEXT_OR_NULL(member) SQL_KIND(sql_kind_heap_text_or_null, char **, member)
 #define SQL_KIND_BORROWED_TEXT(member) SQL_KIND(sql_kind_borrowed_text, const char **, member)
-/* Bytes of another length are read as zeros. */
+/* A blob that has another length is read as zeros. */
 #define SQL_KIND_DIGEST(member) SQL_KIND(sql_kind_digest, uint8_t(*)[DIGEST_BYTES], member)
 
 #define SQL_MEMBER(row, kind, member, expression)                                                  \
@@ -87,8 +87,8 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 
 #define SQL_SELECT(LIST, of) "SELECT " LIST(SQL_FIRST_NAME, SQL_NAME, of) " "
 #define SQL_INSERT(table, LIST) SQL_INSERT_WITH(table, LIST, "", "")
-/* `names` and `values` are those of further columns, and begin with a comma unless they are
- * empty. */
+/* `names` and `values`: the names and values of further columns. Both begin with a comma unless
+ * they are empty. */
 #define SQL_INSERT_WITH(table, LIST, names, values)                                                \
     "INSERT INTO " table " (" LIST(SQL_FIRST_NAME, SQL_NAME, "") names                             \
         ") VALUES (" LIST(SQL_FIRST_PARAMETER, SQL_PARAMETER, "") values ") "
@@ -97,11 +97,12 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 CHECKED bool sql_row_read(const struct sql *sql, const struct sql_columns *columns, void *row,
                           struct error *error);
 /* Binds the parameters from the first one on; the row must live until the end of the run. A NULL
- * pointer binds NULL, and so do 0 of INTEGER_OR_NULL and "" of TEXT_OR_NULL. */
+ * pointer binds NULL, as does 0 in an INTEGER_OR_NULL member or "" in a TEXT_OR_NULL member. */
 void sql_row_bind(struct sql *sql, const struct sql_columns *columns, const void *row);
 void sql_row_finish(const struct sql_columns *columns, void *row); /* may be called again */
 
-/* Steps to the only possible row, and reads it; if there is none, `row` stays as it was. */
+/* Steps a statement that returns at most one row, and reads the row. If there is none, `row` is
+ * left unchanged. */
 CHECKED bool sql_row_find(struct sql *sql, const struct sql_columns *columns, void *row,
                           bool *found, struct error *error);
 /* Reads all rows; free them with sql_rows_free. After false there is nothing to free. */

@@ -14,7 +14,7 @@
 #include "store/engine/sql.h"
 
 #define BUSY_TIMEOUT_MS 5000
-/* With how many pages, or more, the write-ahead log is checkpointed after a transaction. */
+/* After a transaction, the write-ahead log is checkpointed if it has at least this many pages. */
 #define CHECKPOINT_PAGES 1000     /* while no writes wait */
 #define CHECKPOINT_PAGES_MAX 8000 /* while writes wait */
 /* While a file has more free pages than this, some are given back to the file system. */
@@ -38,8 +38,8 @@ sqlite3 *sqlite_handle(struct sql_connection *connection)
 
 /* ---- Errors ---- */
 
-/* The errno behind an I/O error. sqlite3_system_errno misses the errno of a commit, so the
- * files are asked, too: first the write-ahead log, then the database. */
+/* Returns the errno behind an I/O error. sqlite3_system_errno does not have the errno of a failed
+ * commit; it is then read from the open files, first the write-ahead log, then the database. */
 static int system_cause(sqlite3 *db)
 {
     int cause = sqlite3_system_errno(db);
@@ -61,7 +61,7 @@ static bool disk_is_full(int code, int cause)
            || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
 }
 
-/* Explains what sqlite3 reported last and, for the usual problems, what to do about it. */
+/* Explains sqlite3's latest error and, for the usual problems, says what to do about it. */
 static CHECKED bool explain(struct sql_connection *connection, struct error *error)
 {
     sqlite3 *db = sqlite_handle(connection);
@@ -110,7 +110,7 @@ static int note_wal(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Creates a missing file with mode 0600: sqlite3 would make it readable for everybody. */
+/* Creates a missing file with mode 0600: sqlite3 would make it readable by everyone. */
 static CHECKED bool create_file(const char *path, struct error *error)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -129,7 +129,7 @@ static void octet_length(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_int(context, sqlite3_value_bytes(values[0]));
 }
 
-/* Adds octet_length, which is standard SQL, but in sqlite3 only since 3.43. */
+/* Adds octet_length, which is standard SQL, but is built into sqlite3 only since 3.43. */
 static int add_functions(sqlite3 *db)
 {
     if (sqlite3_libversion_number() >= 3043000)
@@ -220,7 +220,7 @@ static int bind_value(sqlite3_stmt *statement, int position, const struct sql_va
     case SQL_INTEGER:
         return sqlite3_bind_int64(statement, position, value->integer);
     case SQL_REAL:
-        return sqlite3_bind_double(statement, position, value->real); /* NULL for a NaN */
+        return sqlite3_bind_double(statement, position, value->real); /* binds NULL for a NaN */
     case SQL_TEXT:
         return sqlite3_bind_text64(statement, position, value->bytes, value->length, SQLITE_STATIC,
                                    SQLITE_UTF8);
@@ -298,8 +298,8 @@ static CHECKED bool commit(struct sql_connection *writer, struct error *error)
     return sql_connection_run(writer, "COMMIT", error);
 }
 
-/* Never: sqlite3 has waited for other programs (BUSY_TIMEOUT_MS), and a full disk stays full for a
- * while. */
+/* Never: sqlite3 has already waited for other programs (BUSY_TIMEOUT_MS), and a full disk stays
+ * full for a while. */
 static bool may_repeat(struct sql_connection *writer)
 {
     (void)writer;
@@ -319,7 +319,8 @@ static void checkpoint(struct sql_connection *writer, int mode)
     sqlite3_wal_checkpoint_v2(sqlite_handle(writer), NULL, mode, NULL, NULL);
 }
 
-/* Keeps sqlite3 from deleting the file at the WAL's path when the last connection is closed. */
+/* Keeps sqlite3 from deleting the file at the WAL's path when the last connection is closed: it
+ * might be another server's. */
 static void keep_wal(struct sql_connection *writer)
 {
     int on = 1;

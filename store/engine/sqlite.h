@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine SQLite: a database is a file with its write-ahead log. */
+/* The SQLite engine: a database is a file with its write-ahead log. */
 #pragma once
 
 #include "store/engine/sql_engine.h"

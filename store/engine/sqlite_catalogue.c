@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the tables' columns from a database in memory, in which the migrations are run. */
+/* Runs the migrations in an in-memory database, and reads the tables' columns from it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ bool sql_catalogue_read(const struct migration_set *migrations, struct sql_catal
     bool done;
 
     *out = (struct sql_catalogue){ 0 };
-    /* Opening a writer would create a file with the name ":memory:". */
+    /* Opening a writer would create a file named ":memory:". */
     if (!sql_connection_open(&sqlite_engine, ":memory:", SQL_CONNECTION_READER, &connection, error))
         return false;
     done = sqlite_run(connection, "PRAGMA query_only = OFF", error)

@@ -8,7 +8,7 @@
 #include "store/engine/sqlite.h"
 
 #define APPLICATION_ID 0x6f707362            /* the letters "opsb" */
-#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not checked at the start */
+#define CHECK_LIMIT_BYTES (64 * 1024 * 1024) /* larger files are not checked at startup */
 
 static CHECKED bool read_integer(struct sql_connection *connection, const char *query, int64_t *out,
                                  struct error *error)
@@ -34,7 +34,7 @@ bool sqlite_version(struct sql_connection *connection, const struct migration_se
         return false;
     if (tables > 0 && application != APPLICATION_ID)
         return error_set(error, ERROR_CONFLICT,
-                         "%s is a database of another program: choose another data folder",
+                         "%s is another program's database: choose another data folder",
                          connection->place);
     return true;
 }
@@ -105,8 +105,8 @@ static CHECKED bool apply(struct sql_connection *writer, const struct migration_
            && sqlite_run(writer, text_string(&statement), error);
 }
 
-/* Applies all missing migrations in one transaction: after a failure, the previous version of
- * opsbrain can still serve the database. */
+/* Applies all missing migrations in one transaction. If that fails, the previous version of
+ * opsbrain can still use the database. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             int64_t version, struct error *error)
 {
@@ -123,8 +123,8 @@ static CHECKED bool migrate(struct sql_connection *writer, const struct migratio
     return false;
 }
 
-/* To replace a table that others refer to, a migration drops it, which only works while references
- * are not enforced. They are checked after the last migration instead
+/* A migration that replaces a table drops the old one. If other tables refer to it, that works only
+ * while references are not enforced, so they are checked after the last migration instead
  * (sqlite.org/lang_altertable.html, section 7). */
 static CHECKED bool migrate_unchecked(struct sql_connection *writer,
                                       const struct migration_set *migrations, int64_t version,

@@ -7,19 +7,19 @@
 #include "store/engine/sql_engine.h"
 
 /* Undoes what one closure changed before it failed for `reason`. Returns false and sets *fatal if
- * the transaction is over, or must not be committed. */
+ * the transaction has ended, or must not be committed. */
 static CHECKED bool undo(struct sql_connection *writer, const struct error *reason,
                          struct error *fatal)
 {
     if (writer->engine->in_transaction(writer))
         return sql_connection_run(writer, "ROLLBACK TO one", fatal)
                && sql_connection_run(writer, "RELEASE one", fatal);
-    *fatal = *reason; /* such as a full disk, after which the engine rolls everything back */
+    *fatal = *reason; /* such as a full disk: the engine has then rolled everything back */
     return false;
 }
 
-/* Runs one closure; *ok: its changes stay, otherwise they are undone. Returns false and sets *fatal
- * if nothing in the batch can be committed. */
+/* Runs one closure. *ok: it succeeded; otherwise its changes are undone. Returns false and sets
+ * *fatal if nothing in the batch can be committed. */
 static CHECKED bool apply_one(struct sql_connection *writer, database_apply *apply, void *context,
                               bool *ok, struct error *error, struct error *fatal)
 {
@@ -65,7 +65,8 @@ static CHECKED bool rehearse(struct sql_connection *writer, struct write_batch *
     return true;
 }
 
-/* A write ends differently the second time if its closure kept something of its first run. */
+/* Aborts if a write succeeded in only one of its two runs, which means that its closure kept
+ * something from the first run. */
 static void check_rehearsal(const struct write_batch *batch)
 {
     for (const struct write *write = batch->writes; write != NULL; write = write->next) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writes of one transaction. Each closure runs in a savepoint of its own, so that a failed
- * closure undoes only its own changes. Private to database_writer.c. */
+/* The writes of one transaction. Each write is a closure (a function and its context), which runs
+ * in a savepoint of its own: if it fails, only its own changes are undone. Private to
+ * database_writer.c. */
 #pragma once
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 
 #include "store/engine/database_apply.h"
 
-/* A write that somebody waits for; it lives on the waiting thread's stack. */
+/* A write that a thread is waiting for; it lives on that thread's stack. */
 struct write {
     database_apply *apply;
     void *context;
@@ -19,7 +20,7 @@ struct write {
     struct write *next;
 };
 
-/* A write that nobody waits for. */
+/* A write that nothing waits for. */
 struct deferred_write {
     database_apply *apply;
     void *context;
@@ -33,8 +34,8 @@ struct write_batch {
     size_t deferred_count;
 };
 
-/* Runs the deferred writes, then the others, and commits. After true, `ok` and `error` of each
- * write say how it ended. Returns false if the transaction failed for a reason that no closure
+/* Runs the deferred writes, then the others, and commits. If it returns true, `ok` and `error` of
+ * each write say how it ended. Returns false if the transaction failed for a reason that no closure
  * caused (a full disk); the transaction may then still be open. `rehearses`: first runs all writes
  * once and rolls them back. */
 CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,

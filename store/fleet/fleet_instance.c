@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The id of this database, and the place where it is used. */
+/* The id of this database, and the place where it is used (server/program/fleet_place.h). */
 #include <string.h>
 
 #include "store/fleet/fleet_managed.h"
@@ -7,7 +7,7 @@
 
 struct settling {
     const char *place;
-    bool overwrites; /* also a place that is already recorded */
+    bool overwrites; /* replaces a place that is already recorded */
     char id[ID_SIZE], recorded[2 * DIGEST_TEXT_SIZE];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The journal of a plan's requests. */
+/* The journal of the requests that carry out a plan. */
 #include <stdlib.h>
 
 #include "store/fleet/fleet_plans.h"

@@ -14,7 +14,8 @@ struct beginning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
-    /* `plan`, but with the created_ms of the deployment if that exists; borrows from `plan`. */
+    /* A copy of `plan`; if the deployment exists, created_ms is the deployment's. Borrows from
+     * `plan`. */
     struct fleet_plan_row life;
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
@@ -94,9 +95,9 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct be
            && fleet_managed_insert(connection, &row, error);
 }
 
-/* Reserves the price at which check_total counts the deployment until the plan has ended: the
- * higher of its price and the plan's. A stopped deployment is not counted, unless the plan starts
- * or changes it: then it counts as running from now on, at the plan's price. */
+/* Reserves a price: until the plan has ended, check_total counts the deployment at its own price or
+ * the plan's, whichever is higher. A stopped deployment is not counted. But if the plan starts or
+ * changes it, it counts as running from now on, at the plan's price. */
 static CHECKED bool begin_change(struct sql_connection *connection,
                                  const struct beginning *beginning, struct error *error)
 {
@@ -153,7 +154,8 @@ static CHECKED bool check_target(const struct beginning *beginning, struct error
                      (long long)beginning->target.revision, (long long)plan->target_revision);
 }
 
-/* Limits of duration and cost apply to a deployment's whole life, however often it is extended. */
+/* Finds out when the deployment was created, because the limits on duration and cost apply to its
+ * whole life, however often it is extended. */
 static CHECKED bool find_life(struct sql_connection *connection, struct beginning *beginning,
                               struct error *error)
 {

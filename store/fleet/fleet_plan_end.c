@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a plan, which updates its deployment's row, and the queuing of a plan's job. */
+/* Ends a plan and updates its deployment's row; also queues the job that carries out a plan. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -55,7 +55,7 @@ static CHECKED bool end_managed(struct sql_connection *connection, const struct 
     "ends_ms = p.ends_ms, at_end = p.at_end FROM fleet_plans p WHERE p.id = ?1 "                   \
     "AND fleet_managed.plan_id = ?1 AND fleet_managed.state <> 'gone' "
 
-/* If the end `sets_terms`, copies the plan's price, end and at_end to the deployment. */
+/* If `sets_terms` is true, copies the plan's price, end and at_end to the deployment. */
 static CHECKED bool copy_terms(struct sql_connection *connection, const struct ending *ending,
                                struct error *error)
 {
@@ -67,9 +67,10 @@ static CHECKED bool copy_terms(struct sql_connection *connection, const struct e
 
 /* Sets the price and the end of a deployment whose plan failed or was cancelled. While the plan
  * ran, a price was reserved (fleet_plan_begin.c). If the plan changed nothing, the price from
- * before the plan is restored, unless it is above the reserved one: so the ceilings are kept. If
- * the plan may have changed something, the platform may bill either price, and end the server at
- * either end: so the reserved price stays, and the earlier of the two ends is stored. */
+ * before the plan is restored, unless it is higher than the reserved one, because a higher price
+ * could exceed a ceiling. If the plan might have changed something, the platform might bill either
+ * price and end the server at either time, so the reserved price stays, and the earlier end is
+ * stored. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
                                   struct error *error)
 {
@@ -148,7 +149,7 @@ static CHECKED bool find_stranded(struct sql_connection *connection, struct flee
     return true;
 }
 
-/* A request to cancel the old job applies to the new one. */
+/* A request to cancel the old job also applies to the new one. */
 static CHECKED bool keep_cancel(struct sql_connection *connection, const char *old, const char *job,
                                 struct error *error)
 {
@@ -188,7 +189,7 @@ static CHECKED bool apply_requeue(struct sql_connection *connection, void *conte
     return true;
 }
 
-/* Usually no plan is stranded; this check needs no writing transaction. */
+/* Checks without a write transaction, because usually no plan is stranded. */
 static CHECKED bool any_stranded(struct store *store, bool *found, struct error *error)
 {
     struct fleet_plan_row plan = { 0 };

@@ -180,7 +180,7 @@ bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms, st
 {
     if (strcmp(plan->state, "planned") != 0)
         return error_set(error, ERROR_CONFLICT,
-                         "the plan %s was begun before (%s): make a new one with "
+                         "the plan %s has already begun (%s): make a new one with "
                          "deployment_plan",
                          plan->id, plan->state);
     if (now_ms >= plan->good_until_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of changes to deployments: stored as shown, agreed to, and carried out once, by a job of
- * the kind JOB_KIND_APPLY whose subject is the plan. */
+/* Plans to change deployments. A plan is stored exactly as it was shown, must be approved, and is
+ * carried out once, by a job of the kind JOB_KIND_APPLY whose subject is the plan's id. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -22,7 +22,7 @@ struct fleet_plan_row {
     char at_end[16]; /* "stop", "destroy"; "" without an end */
     char state[16];  /* "planned", "applying", "done", "failed", "cancelled" */
     char reason[512];
-    char job_id[ID_SIZE]; /* "" until it is begun */
+    char job_id[ID_SIZE]; /* "" until the plan begins */
     char principal[64];   /* who planned it */
     int64_t created_ms, good_until_ms, finished_ms;
 };
@@ -39,15 +39,15 @@ CHECKED bool fleet_plan_find(struct store *store, const char *id, struct fleet_p
  * fleet_plan_rows_free. */
 CHECKED bool fleet_plan_list(struct store *store, const char *deployment, size_t limit,
                              struct fleet_plan_row **out, size_t *count, struct error *error);
-/* Lists at most `limit` valid plans that nobody has begun, newest first; free with
+/* Lists at most `limit` valid plans that have not begun, newest first; free with
  * fleet_plan_rows_free. */
 CHECKED bool fleet_plan_waiting(struct store *store, int64_t now_ms, size_t limit,
                                 struct fleet_plan_row **out, size_t *count, struct error *error);
 void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 
-/* How a plan was agreed to: by a person at a page or in a client, by a person at the command line,
- * or without a person: by an agent that repeated the plan's digest or the deployment's name, or by
- * opsbrain itself at the deployment's end. */
+/* How a plan was approved: "person": by a person on a page or in a client; "command line": by a
+ * person on the command line; "agent": without a person, by an agent that repeated the plan's
+ * digest or the deployment's name, or by opsbrain itself at the deployment's end. */
 #define FLEET_WAY_PERSON "person"
 #define FLEET_WAY_COMMAND_LINE "command line"
 #define FLEET_WAY_AGENT "agent"
@@ -57,8 +57,8 @@ struct fleet_approval {
     char client[128];
     int64_t created_ms;
 };
-/* CONFLICT: the plan was begun before, or has expired. An approval by the same principal in the
- * same way is stored once. */
+/* CONFLICT: the plan has already begun, or has expired. If the same principal approves again in the
+ * same way, nothing more is stored. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
 /* Lists a plan's approvals, oldest first; free(*out). */
@@ -66,9 +66,10 @@ CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fl
                                   size_t *count, struct error *error);
 /* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
  * is missing. To stop or destroy a deployment, one approval by anybody is enough. Any other plan
- * needs a person, or two if the target requires two. Where it requires one, an agent may approve
- * instead, if the cost and the end are known and within the target's ceilings for agents. The
- * deployment's life is from plan->created_ms to plan->ends_ms, here and in fleet_plan_within. */
+ * needs the approval of one person, or of two if the target requires two. If one is enough, an
+ * agent may approve instead, provided that the deployment's cost and end are known and the cost is
+ * within the target's ceilings for agents. Here and in fleet_plan_within, the deployment's life
+ * lasts from plan->created_ms to plan->ends_ms. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
@@ -80,11 +81,11 @@ CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
 
 struct fleet_plan_begun {
     char job_id[ID_SIZE];
-    bool existed; /* the plan was begun before, with this job: nothing was changed */
+    bool existed; /* the plan had already begun, with this job; this call changed nothing */
 };
 /* Checks the go-ahead, the ceilings and the name of a new deployment, and queues the job that
- * carries out the plan, in one transaction. `way`: how the principal of `change` agrees by this
- * call; NULL: the call is no approval. `wish`: as in struct fleet_managed_row. */
+ * carries out the plan, in one transaction. `way`: how the principal of `change` approves the plan
+ * with this call; NULL: the call is not an approval. `wish`: as in struct fleet_managed_row. */
 CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *way,
                               const char *wish, int64_t now_ms, struct change *change,
                               struct fleet_plan_begun *out, struct error *error);
@@ -96,8 +97,8 @@ struct fleet_plan_end {
     const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* JSON; NULL: unchanged */
     bool sets_terms;                 /* the plan's price, end and at_end become the deployment's */
-    /* The plan was not carried out, and the platform refused every change that was requested, if
-     * any was. */
+    /* The plan was not carried out, and nothing was changed on the platform: no change was
+     * requested, or the platform refused all that were. */
     bool changed_nothing;
 };
 /* CONFLICT if the claim is stale. */
@@ -105,21 +106,21 @@ CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, cons
                             const struct fleet_plan_end *end, int64_t now_ms, struct error *error);
 
 /* Queues a new job for each plan that is still being applied although its job has ended, for
- * example because the store or a credential failed. *count: how many. */
+ * example because the store or a credential failed. *count: how many jobs were queued. */
 CHECKED bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count,
                                 struct error *error);
 
-/* The journal of a plan's requests. */
+/* A row of the journal of a plan's requests. */
 struct fleet_journal_row {
     int64_t sequence;
     char step[64];
     char action[8];          /* "do", "poll", "undo" */
-    char outcome[16];        /* "" before the request */
+    char outcome[16];        /* "": the request is about to be sent */
     char *poll_url, *detail; /* heap */
     int64_t at_ms;
 };
-/* When this returns true, the row is on disk. CONFLICT: the claim is stale, so nothing more may be
- * requested. */
+/* When this returns true, the row is on disk. CONFLICT: the claim is stale, so the caller must not
+ * send any more requests. */
 CHECKED bool fleet_journal_add(struct store *store, const struct claim *claim, const char *plan_id,
                                const struct fleet_journal_row *row, struct error *error);
 /* Lists the rows in the order in which they were added; free with fleet_journal_rows_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of store/fleet/: functions that run in their caller's transaction. */
+/* Functions shared by the files in store/fleet/. They run in the caller's transaction. */
 #pragma once
 
 #include "base/core/random.h"
@@ -16,7 +16,7 @@ CHECKED bool fleet_target_read(struct sql_connection *connection, const char *na
                                struct fleet_target_row *out, struct error *error);
 CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
                              struct fleet_plan_row *out, struct error *error);
-/* CONFLICT: the plan was begun before, or has expired. */
+/* CONFLICT: the plan has already begun, or has expired. */
 CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t now_ms,
                                    struct error *error);
 /* Like fleet_plan_approvals. */
@@ -26,17 +26,17 @@ CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const 
 CHECKED bool fleet_plan_insert_approval(struct sql_connection *connection, const char *id,
                                         const char *way, int64_t now_ms,
                                         const struct change *change, struct error *error);
-/* Adds the job that carries out the plan, and marks the plan as applying. */
+/* Adds the job that carries out the plan, and sets the plan's state to "applying". */
 CHECKED bool fleet_plan_queue(struct sql_connection *connection, const struct fleet_plan_row *plan,
                               const char *principal, int64_t now_ms, char job_id[ID_SIZE],
                               struct error *error);
-/* *found false: no deployment of that name is managed. Free with fleet_managed_finish. */
+/* *found false: no deployment of that name is currently managed. Free with
+ * fleet_managed_finish. */
 CHECKED bool fleet_managed_read(struct sql_connection *connection, const char *deployment,
                                 struct fleet_managed_row *out, bool *found, struct error *error);
-/* Adds the row under a new id. CONFLICT: the deployment is managed already. */
+/* Adds the row under a new id. CONFLICT: the deployment is already managed. */
 CHECKED bool fleet_managed_insert(struct sql_connection *connection,
                                   const struct fleet_managed_row *row, struct error *error);
-/* Adds the cost since the last count to the spent_usd of the deployment whose newest plan has the
- * id `plan_id`. */
+/* Updates spent_usd up to `now_ms` for the deployment whose row has this plan_id. */
 CHECKED bool fleet_managed_count_cost(struct sql_connection *connection, const char *plan_id,
                                       int64_t now_ms, struct error *error);

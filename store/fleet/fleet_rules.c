@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who must agree to a plan, and which limits of cost and life it must keep. */
+/* Who must approve a plan, and which limits on cost and lifetime it must keep. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -16,7 +16,7 @@ static bool is_by_agent(const struct fleet_approval *approval)
     return strcmp(approval->way, FLEET_WAY_AGENT) == 0;
 }
 
-/* Counts different people: one who agreed in two ways counts once. */
+/* Counts the people who approved; a person who approved in two ways counts once. */
 static size_t count_people(const struct fleet_approval *approvals, size_t count)
 {
     size_t people = 0;
@@ -32,9 +32,9 @@ static size_t count_people(const struct fleet_approval *approvals, size_t count)
     return people;
 }
 
-/* An agent may approve that a deployment is stopped or destroyed. Unless two people must agree, it
- * may also approve any other plan whose cost and end are known, up to the target's ceilings for
- * agents. */
+/* An agent may always approve stopping or destroying a deployment. Unless the target requires two
+ * people, an agent may also approve any other plan whose cost and end are known, up to the target's
+ * ceilings for agents. */
 static bool agent_may(const struct fleet_target_row *target, const struct fleet_plan_row *plan)
 {
     double hours = (double)(plan->ends_ms - plan->created_ms) / HOUR_MS;
@@ -50,16 +50,16 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
 {
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
-                         "the target %s requires the go-ahead of two people, and %zu gave it: "
-                         "another principal agrees at the page /plans/%s or by "
-                         "plan_approve, or an administrator runs `opsbrain plan approve %s`",
+                         "the target %s requires the go-ahead of two people (so far: %zu): "
+                         "another principal must agree on the page /plans/%s or with "
+                         "plan_approve, or an administrator must run `opsbrain plan approve %s`",
                          target->name, people, plan->id, plan->id);
-    return error_set(
-        error, ERROR_FORBIDDEN,
-        "the plan %s needs a person's go-ahead%s: in a client that can ask "
-        "(deployment_apply, plan_approve), at the page /plans/%s, or by `opsbrain plan approve %s`",
-        plan->id, agent ? ", as an agent may not approve its cost on this target" : "", plan->id,
-        plan->id);
+    return error_set(error, ERROR_FORBIDDEN,
+                     "the plan %s needs a person's go-ahead%s: in a client that can ask its user "
+                     "(deployment_apply, plan_approve), on the page /plans/%s, or with "
+                     "`opsbrain plan approve %s`",
+                     plan->id, agent ? ", because an agent may not approve it on this target" : "",
+                     plan->id, plan->id);
 }
 
 bool fleet_plan_allowed(const struct fleet_target_row *target, const struct fleet_plan_row *plan,

@@ -77,13 +77,13 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
         return false;
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no target is named \"%.63s\": there is none, and an admin adds one "
-                         "with target_register",
+                         "no target is named \"%.63s\": there are no targets, and an admin adds "
+                         "one with target_register",
                          name);
     for (size_t i = 0; i < count && i < SHOWN; i++)
         text_addf(&names, "%s%s", i == 0 ? "" : ", ", rows[i].name);
-    return error_set(error, ERROR_NOT_FOUND, "no target is named \"%.63s\": there are %s%s", name,
-                     text_string(&names), count > SHOWN ? ", ..." : "");
+    return error_set(error, ERROR_NOT_FOUND, "no target is named \"%.63s\"; existing targets: %s%s",
+                     name, text_string(&names), count > SHOWN ? ", ..." : "");
 }
 
 bool fleet_target_read(struct sql_connection *connection, const char *name,
@@ -141,7 +141,7 @@ static void write_member(const struct fleet_target_row *row, size_t index, struc
         text_add_integer(out, *(const int64_t *)(const void *)at);
 }
 
-/* Adds the differences to `out`, and returns whether there is one. */
+/* Adds the differences to `out`, and returns whether there are any. */
 static bool describe_change(const struct fleet_target_row *before,
                             const struct fleet_target_row *after, struct text *out)
 {
@@ -204,8 +204,8 @@ static CHECKED bool check_unused(struct sql_connection *connection, const char *
                      name, deployment, consequence);
 }
 
-/* The place and the regions of a target must not change while it has managed deployments: these
- * could no longer be found or ended. */
+/* The place and the regions of a target must not change while it has managed deployments, because
+ * these could then no longer be found or ended. */
 static CHECKED bool check_place(struct sql_connection *connection,
                                 const struct fleet_target_row *old,
                                 const struct fleet_target_row *wanted, struct error *error)
@@ -234,7 +234,7 @@ static CHECKED bool apply_put(struct sql_connection *connection, void *context, 
     if (found && strcmp(old.provider, edit->wanted.provider) != 0)
         return error_set(
             error, ERROR_CONFLICT,
-            "the provider of the target \"%s\" is %s: choose another name for a target of %s",
+            "the provider of the target \"%s\" is %s: to use %s, choose another target name",
             old.name, old.provider, edit->wanted.provider);
     if (found && !check_place(connection, &old, &edit->wanted, error))
         return false;

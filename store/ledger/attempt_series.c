@@ -31,10 +31,10 @@ bool attempt_series_find(struct store *store, int64_t attempt_id, json_t **out, 
     if (!sql_find(&sql, &found, error))
         return false;
     if (!found)
-        return error_set(error, ERROR_NOT_FOUND, "no scrapes of attempt %lld are stored",
+        return error_set(error, ERROR_NOT_FOUND, "no scrapes are stored for attempt %lld",
                          (long long)attempt_id);
     data = sql_blob(&sql, 0, &length);
     return unpack(data, length, out, &problem)
-           || error_set(error, ERROR_INTERNAL, "the scrapes of attempt %lld are damaged: %s",
+           || error_set(error, ERROR_INTERNAL, "the scrapes for attempt %lld are damaged: %s",
                         (long long)attempt_id, problem.message);
 }

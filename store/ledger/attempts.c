@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep's job writes, after a check of its claim: attempts at cells, and cells that the job
- * skips or infers. */
+/* Stores what a sweep's job does: its attempts to measure cells, and the cells that it skips or
+ * infers. Each write first checks the job's claim. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ struct ending {
     int64_t now_ms;
 };
 
-/* Ends the attempt if it runs under this claim, at a cell that is still pending. */
+/* Ends the attempt if it is running under this claim and its cell is still pending. */
 static CHECKED bool end_attempt(struct sql_connection *connection, const struct ending *ending,
                                 struct error *error)
 {
@@ -110,7 +110,7 @@ static CHECKED bool end_attempt(struct sql_connection *connection, const struct 
         return false;
     return sql_changes(&sql) == 1
            || error_set(error, ERROR_CONFLICT,
-                        "attempt %lld does not run under this claim, or its cell already "
+                        "attempt %lld is not running under this claim, or its cell already "
                         "has a result",
                         (long long)ending->attempt_id);
 }
@@ -188,7 +188,7 @@ static CHECKED bool insert_series(struct sql_connection *connection, const struc
     return sql_run(&sql, error);
 }
 
-/* Finishes the runs that have no pending cell left. */
+/* Marks the runs that have no pending cells left as finished. */
 static CHECKED bool finish_runs(struct sql_connection *connection, const char *job_id,
                                 int64_t now_ms, struct error *error)
 {

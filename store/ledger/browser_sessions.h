@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stored sessions of browsers that signed in with an API key. server/access/sign_ins.h keeps
- * them in memory. */
+/* The stored sessions of browsers that signed in with an API key. server/access/sign_ins.h also
+ * keeps them in memory. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -20,8 +20,8 @@ CHECKED bool browser_session_add(struct store *store, const struct browser_sessi
 /* `change` NULL: nobody signed out, so no audit row is written. */
 CHECKED bool browser_session_remove(struct store *store, const char *id, struct change *change,
                                     struct error *error);
-/* Has `now_ms` stored as last_seen_ms within about a second, as deferred_timestamps_note does;
- * never waits. */
+/* Stores `now_ms` as last_seen_ms within about a second, through deferred_timestamps_note. Never
+ * waits. */
 void browser_session_set_seen(struct store *store, const char *id, int64_t now_ms);
 /* Reads all sessions, the oldest first; free(*out). */
 CHECKED bool browser_session_load(struct store *store, struct browser_session **out, size_t *count,

@@ -172,7 +172,7 @@ bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no request records of attempt %lld are stored: they were deleted after "
+                         "no request records are stored for attempt %lld: they were deleted after "
                          "records_days, or never written",
                          (long long)attempt_id);
     const void *data = sql_blob(&sql, 1, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declares the store, and struct change: who changes the store, and by which call. */
+/* Declares the store, and struct change, which says who changes the store and by which call. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 
 struct store;
 
-/* Names in the audit log that no principal can have: of the server itself, and of callers without
- * valid credentials. */
+/* Names in the audit log that no principal can have: they stand for the server itself, and for
+ * callers without valid credentials. */
 #define AUDIT_SERVER "(server)"
 #define AUDIT_NOBODY "(nobody)"
 
@@ -24,13 +24,14 @@ struct actor {
 };
 
 /* A change with its author. A store function that changes something for a caller takes a pointer to
- * it, and writes the audit row in the same transaction. The pointer is NULL if the change gets no
- * audit row (jobs, scrapes, retention). */
+ * this struct, and writes the audit row in the same transaction. The pointer is NULL if the change
+ * gets no audit row (jobs, scrapes, retention). */
 struct change {
     struct actor actor;
-    const char *tool;      /* or what else makes the change, such as the command "key add" */
+    const char *tool;      /* the tool or command that makes the change, such as "key add" */
     const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
-    /* Identifies a request that takes several rounds but takes effect only once; NULL: none. */
+    /* Identifies a request that takes several rounds, so that it takes effect only once; NULL:
+     * none. */
     const char *nonce;
     const struct text *changed; /* JSON {"member": [before, after]}; NULL: not recorded */
     /* CONFLICT if the principal has stored this much or more; 0: no limit. */

@@ -45,7 +45,7 @@ struct creation {
     bool existed;
 };
 
-/* Sets `existed` if there is a dataset of this name and digest. */
+/* Sets `existed` if there is already a dataset with this name and digest. */
 static CHECKED bool check_name(struct sql_connection *connection, struct creation *creation,
                                struct error *error)
 {
@@ -63,7 +63,7 @@ static CHECKED bool check_name(struct sql_connection *connection, struct creatio
     creation->existed = strcmp(digest, creation->entry->digest) == 0;
     return creation->existed
            || error_set(error, ERROR_CONFLICT,
-                        "there is already a different dataset \"%s\", which runs may use: give "
+                        "a different dataset is already named \"%s\", and runs might use it: give "
                         "this one another name",
                         creation->entry->name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prompts and lengths that users import for their sweeps. A dataset never changes, because runs
- * refer to it. dataset_pack (bench/workload/dataset.h) makes the `data` of the functions below. */
+ * refer to it. dataset_pack (bench/workload/dataset.h) makes the `data` that is stored. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -9,15 +9,15 @@
 
 struct dataset_entry {
     char name[DATASET_NAME_SIZE], digest[65], kind[16], principal[64];
-    int64_t rows, skipped; /* the file's usable records, and its other ones */
+    int64_t rows, skipped; /* how many of the file's records are usable, and how many are not */
     int64_t file_bytes, created_ms;
     char *lengths; /* JSON, heap: statistics of the lengths in tokens */
 };
 void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
-/* Stores a dataset with its audit row; the principal and the time are set here. *existed: there was
- * already a dataset of this name and digest. CONFLICT: a different dataset has the name. */
+/* Stores a dataset with its audit row; sets the principal and the time. *existed: there was already
+ * a dataset with this name and digest. CONFLICT: a different dataset has this name. */
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);

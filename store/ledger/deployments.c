@@ -91,10 +91,11 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
     free(rows);
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no deployment is named \"%s\": none is registered, deployment_register "
+                         "no deployment is named \"%s\": none is registered; deployment_register "
                          "adds one",
                          name);
-    return error_set(error, ERROR_NOT_FOUND, "no deployment is named \"%s\"; there are: %s", name,
+    return error_set(error, ERROR_NOT_FOUND,
+                     "no deployment is named \"%s\"; existing deployments: %s", name,
                      text_string(&names));
 }
 
@@ -110,7 +111,7 @@ static CHECKED bool find_current(struct sql_connection *connection, const char *
 
 struct edit {
     struct deployment wanted;
-    struct deployment row; /* the new revision; apply_retire makes none */
+    struct deployment row; /* the new revision; apply_retire does not set it */
     int64_t now_ms;
     bool is_admin; /* the caller is an admin */
     char detail[SECRET_NAME_SIZE + ORIGIN_SIZE + 32];

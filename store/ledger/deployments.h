@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deployments: model servers by name, in revisions; and the facts that they reported. */
+/* Deployments, which are named model servers whose settings have revisions, and the facts that the
+ * servers reported about themselves. */
 #pragma once
 
 #include "base/net/url.h"
 #include "store/ledger/change.h"
 
-/* A text that was not stated is "". When a row is stored, a provider "" becomes "endpoint", and
- * labels and limits "" become "{}". */
+/* A string that was not stated is "". When a row is stored, an empty provider becomes "endpoint",
+ * and empty labels and limits become "{}". */
 struct deployment {
     int64_t id;
     int64_t revision;
@@ -25,18 +26,18 @@ struct deployment {
     /* JSON object of integers: max_instances, container_concurrency, max_running. */
     char limits[1024];
     char created_by[64]; /* the author of this revision */
-    /* The principal that, like admins, may change the URL or the secret, and remove the
+    /* Only this principal and admins may change the URL or the secret, or remove the
      * deployment. */
     char owner[64];
-    int64_t created_ms, changed_ms, retired_ms; /* 0: not retired */
+    int64_t created_ms, changed_ms, retired_ms; /* retired_ms 0: not retired */
     /* Only an input: the origin to which the secret is bound when this revision is stored;
      * "": none. */
     char origin_to_bind[ORIGIN_SIZE];
 };
 
-/* CONFLICT: a deployment that is not retired has the name. A retired deployment of that name
- * becomes active again, as a new revision; if it has an owner, it keeps that owner. FORBIDDEN: the
- * caller is neither that owner nor an admin. */
+/* CONFLICT: a deployment that is not retired has this name. A retired deployment of this name
+ * becomes active again, as a new revision; if it has an owner, it keeps that owner. FORBIDDEN: it
+ * has an owner, and the caller is neither that owner nor an admin. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
@@ -52,12 +53,11 @@ CHECKED bool deployment_find(struct store *store, const char *name, struct deplo
                              struct error *error);
 CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t revision,
                                       struct deployment *out, struct error *error);
-/* Returns whether a measurement of one also describes the other, that is, whether all that can
- * affect a measurement is equal. Labels, owner, author, and the secret, which only gives access,
- * may differ. */
+/* Returns whether a measurement of one also describes the other, that is, whether everything that
+ * can affect a measurement is the same. Labels, owner, author and secret can differ. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* *first: the first of the consecutive revisions up to `revision` that all measure the same
- * (deployment_measures_same). */
+/* *first: the earliest revision since which, up to `revision`, nothing has changed that can affect
+ * a measurement (deployment_measures_same). */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
 /* Lists the deployments that are not retired, in order of name, beginning after the name `after`
@@ -71,7 +71,7 @@ struct model_facts {
     int64_t context_tokens; /* 0: not reported */
     char details[4096];     /* JSON object */
 };
-/* Adds a row unless the newest row of the deployment has the same facts and revision. */
+/* Adds a row unless the deployment's newest row has the same facts and revision. */
 CHECKED bool model_facts_note(struct store *store, const struct model_facts *facts,
                               struct error *error);
 CHECKED bool model_facts_latest(struct store *store, int64_t deployment_id, struct model_facts *out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two limits on what is stored, which do not apply to admins: part of the data folder's disk is
- * reserved for them and for running jobs, and each other principal may store only a limited number
- * of bytes. */
+/* Two limits on what principals other than admins can store. Part of the data folder's disk is
+ * reserved for admins and for running jobs, and each principal can store only a limited number of
+ * bytes. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -17,11 +17,11 @@ struct disk_space {
 /* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call this before
  * other threads use the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
-/* Reads the current state. If that fails, or disk_space_reserve was never called, the disk counts
- * as having room: INT64_MAX bytes are free, and nothing is reserved. */
+/* Reads the disk's current state. If that fails, or disk_space_reserve was never called, the disk
+ * counts as having room: INT64_MAX bytes are free, and nothing is reserved. */
 void disk_space_read(const struct store *store, struct disk_space *out);
-/* Call this before adding data that is not needed to finish or clean up anything. BUSY: something
- * is reserved, and no more than that is free. */
+/* Call this before adding data that is not needed to finish or clean up anything. BUSY: some space
+ * is reserved, and no other space is free. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
 /* Approximately how many bytes of each kind a principal has stored or caused to be stored. Other
@@ -32,6 +32,6 @@ struct usage {
 CHECKED bool usage_read(struct store *store, const char *principal, struct usage *out,
                         struct error *error);
 /* CONFLICT: the principal has stored `limit_bytes` (0: no limit) or more; the error says how much
- * of which kind. */
+ * of each kind. */
 CHECKED bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,
                          struct error *error);

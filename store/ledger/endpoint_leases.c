@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints where jobs measure, one job at a time at each: their names, their holders and the
- * jobs that wait. */
+/* The endpoints that jobs measure, one job at a time per endpoint: their names, the jobs that hold
+ * them, and the jobs that wait for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* Replaces "localhost" and "::1" by "127.0.0.1", so that all three give the same endpoint. */
+/* Replaces "localhost" and "::1" with "127.0.0.1", so that all three give the same endpoint. */
 static const char *unify_host(const char *host)
 {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ? "127.0.0.1" : host;
@@ -35,8 +35,7 @@ bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct e
     COLUMN(struct endpoint_lease, INTEGER, granted_ms, OF "granted_ms")
 static const struct sql_columns columns = SQL_COLUMNS(struct endpoint_lease, LEASE_COLUMNS);
 
-/* Leaves out the rows whose turn is NULL: their jobs neither hold the endpoint nor wait for it yet.
- */
+/* Omits the rows whose turn is NULL: their jobs neither hold the endpoint nor wait for it yet. */
 #define SELECT_LEASES                                                                              \
     SQL_SELECT(LEASE_COLUMNS, "l.")                                                                \
     "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
@@ -68,7 +67,7 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
     return true;
 }
 
-/* Finds the endpoint that the job waits for, and the job's place in the line. */
+/* Finds the endpoint that the job waits for, and the job's place in line there. */
 static CHECKED bool find_awaited(struct sql_connection *connection, const char *job_id,
                                  struct line_place *out, bool *found, struct error *error)
 {
@@ -90,7 +89,7 @@ static CHECKED bool find_awaited(struct sql_connection *connection, const char *
     return true;
 }
 
-/* Finds the holder of the endpoint or, if there is none, the first job in its line. */
+/* Finds the job that holds the endpoint or, if there is none, the first job in line for it. */
 static CHECKED bool find_first(struct sql_connection *connection, struct line_place *out,
                                struct error *error)
 {

@@ -7,10 +7,10 @@
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
-/* The line is served in rounds, which `turn` numbers, with one job of each principal per round: a
- * job joins the first round, from the current one on, that follows those of its principal's earlier
- * jobs. So every principal that waits runs one job before any of them runs a second, and leaving
- * the line and joining it again gains nothing. */
+/* A line is served in rounds, with at most one job of each principal in a round; `turn` is the
+ * round's number. A job gets the round after that of its principal's last job in this line, but not
+ * a round before the current one. So every principal that waits runs one job before any of them
+ * runs a second, and leaving the line and joining it again gains nothing. */
 static CHECKED bool assign_turn(struct sql_connection *connection, const char *job_id,
                                 const char *endpoint, int64_t *turn, struct error *error)
 {
@@ -46,8 +46,7 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* Joins the line for the next endpoint that the job needs; *is_queued false: there is no next one.
- */
+/* Joins the line for the next endpoint that the job needs; *is_queued false: it needs no more. */
 static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
                                   bool *is_queued, struct error *error)
 {
@@ -121,7 +120,7 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
     return true;
 }
 
-/* If the job waits in a line, moves its principal's later jobs there up by one round. */
+/* If the job waits in a line, moves its principal's later jobs in that line one round forward. */
 static CHECKED bool advance_later_jobs(struct sql_connection *connection, const char *job_id,
                                        struct error *error)
 {

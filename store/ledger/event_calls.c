@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are answered by a stream of events: what a client that reconnects can learn about
- * them. */
+/* Stores the calls that are answered with a stream of events, so that a client that reconnects can
+ * learn what became of them. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"

@@ -48,8 +48,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct addin
     return sql_run(&sql, error);
 }
 
-/* Adds an event, and deletes all but the newest EVENTS_PER_STREAM of its stream. Those are found by
- * counting rows, because the events' numbers may have gaps. */
+/* Adds an event, and deletes all but the newest EVENTS_PER_STREAM of its stream. The newest are
+ * found by counting rows, because the events' numbers can have gaps. */
 static CHECKED bool apply_add(struct sql_connection *connection, void *context, struct error *error)
 {
     const struct adding *adding = context;

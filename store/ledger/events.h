@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of streams, numbered per stream, so that a client can resume a stream after its
- * connection was lost. */
+/* The events of streams, numbered per stream, so that a client can resume a stream after losing
+ * its connection. */
 #pragma once
 
 #include "base/core/random.h"
@@ -13,16 +13,16 @@ struct event_row {
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_KEY_SIZE (ID_SIZE + 24)
-/* Writes the key that a session's stream has in the store: `key` of event_add and event_list. */
+/* Writes the key under which a session's stream is stored: `key` in event_add and event_list. */
 void event_stream_key(const char *session, const char *stream, char out[EVENT_STREAM_KEY_SIZE]);
 /* Queues an event, which is written within about a second, together with others; a failure is
  * logged. The caller numbers the events of a stream in ascending order; the newest
- * EVENTS_PER_STREAM of each stream are kept. BUSY: too many rows wait to be written, or the store
- * is being closed. */
+ * EVENTS_PER_STREAM of each stream are kept. BUSY: too many rows are waiting to be written, or the
+ * store is being closed. */
 CHECKED bool event_add(struct store *store, const char *key, int64_t sequence, const char *frame,
                        int64_t now_ms, struct error *error);
-/* Waits until the events added so far are stored, and lists those of the stream that follow number
- * `after`, in ascending order, at most `limit`. Free with event_rows_free. */
+/* Waits until the events added so far are stored, and lists at most `limit` of the stream's events
+ * whose numbers are greater than `after`, in ascending order. Free with event_rows_free. */
 CHECKED bool event_list(struct store *store, const char *key, int64_t after, size_t limit,
                         struct event_row **out, size_t *count, struct error *error);
 void event_rows_free(struct event_row *rows, size_t count);
@@ -30,16 +30,16 @@ void event_rows_free(struct event_row *rows, size_t count);
  * calls that began more than a day ago and have not ended. Called once a minute. */
 CHECKED bool events_expire(struct store *store, int64_t now_ms, struct error *error);
 
-/* A session's call that is answered by a stream. */
+/* A session's call that is answered with a stream. */
 struct event_call {
-    char *message_id;    /* JSON: the id of its answer; heap */
+    char *message_id;    /* the JSON-RPC id of the call, as JSON; heap */
     char request_id[40]; /* as in the log and the audit log */
     int64_t created_ms;
-    int64_t ended_ms; /* 0: it still runs, or its end was not stored (the server was killed) */
-    int64_t sequence; /* of its newest event; 0: none is kept */
+    int64_t ended_ms; /* 0: it is still running, or the server was killed before storing its end */
+    int64_t sequence; /* of its newest event; 0: no event is kept */
 };
-/* When this returns true, the call is on disk, so that a client can resume its stream even after a
- * restart of the server. Nothing is stored if the session has ended. */
+/* When this returns true, the call is on disk, so that a client can resume its stream even after
+ * the server restarts. Nothing is stored if the session has ended. */
 CHECKED bool event_call_begin(struct store *store, const char *session, const char *stream,
                               const char *message_id, const char *request_id, int64_t now_ms,
                               struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idempotency keys: while a key is kept (retention.c), a call that repeats the key and arguments of
- * an earlier call, by the same principal to the same tool, starts nothing new, and is told what the
- * earlier call started. */
+/* Idempotency keys. If a principal calls a tool again with the same key and arguments, the second
+ * call starts nothing new and is told what the first one started. This works as long as the key is
+ * kept (retention.c). */
 #include <string.h>
 
 #include "store/ledger/jobs.h"
@@ -24,7 +24,7 @@ bool idempotency_read(struct sql_connection *connection, const struct idempotenc
     sql_text(&sql, 0, digest, sizeof digest);
     if (strcmp(digest, idempotency->arguments_digest) != 0)
         return error_set(error, ERROR_CONFLICT,
-                         "the idempotency key \"%.100s\" was used for a %s with other arguments: "
+                         "the idempotency key \"%.100s\" was used for %s with other arguments: "
                          "choose another key",
                          idempotency->key, idempotency->tool);
     sql_text(&sql, 1, subject, ID_SIZE);

@@ -167,7 +167,8 @@ struct creation {
     COLUMN(struct creation, BORROWED_TEXT, order.document, OF "document")
 static const struct sql_columns stored = SQL_COLUMNS(struct creation, IMPORT_STORED);
 
-/* Finds the newest import of this file and format and, if requested, with these stated facts. */
+/* Finds the newest import of this file in this format. If `same_facts` is true, the stated facts
+ * must also be the same. */
 static CHECKED bool find_earlier(struct sql_connection *connection,
                                  const struct import_order *order, bool same_facts,
                                  char out[ID_SIZE], struct error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the owner of a job, a process, does: it claims the job, sends heartbeats, and finishes the
- * job or gives it back. This file also makes jobs claimable that other owners left running. */
+/* What a process does with a job that it owns: it claims the job, sends heartbeats, and finishes
+ * the job or gives it back. Also makes jobs that other processes left running claimable again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,17 +40,18 @@ static bool is_listed(const char *const *kinds, const char *kind)
     return *kinds != NULL;
 }
 
-/* A job of this process is never orphaned, even if its lease looks expired after a change of the
- * clock. */
+/* This process's own jobs are never orphaned, even if their leases look expired because the clock
+ * was changed. */
 #define ORPHANED "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
-/* Another job holds the endpoint that the job waits for, or is ahead of it in line. */
+/* The job waits for an endpoint, and another job holds it or is ahead in the line for it. */
 #define ENDPOINT_BUSY                                                                              \
     "EXISTS (SELECT 1 FROM endpoint_leases mine JOIN endpoint_leases other "                       \
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
     "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
-/* Numbers that order principals by when a job of theirs was last claimed, and jobs by when one of
- * their endpoints was last granted; 0: never. */
+/* Numbers for ordering jobs: the later a job of the same principal was last claimed, the greater is
+ * PRINCIPAL_SERVED; the later one of the job's endpoints was last granted, the greater is
+ * ENDPOINTS_SERVED. 0: never. */
 #define PRINCIPAL_SERVED                                                                           \
     "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
 #define ENDPOINTS_SERVED                                                                           \
@@ -110,8 +111,8 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
     return job_execute(connection, SERVED, job_id, 0, error);
 }
 
-/* Finds a job that holds all endpoints that it needs. A job that gets only the first of two joins
- * the line for the second, and the search starts again. */
+/* Finds a job that holds all endpoints that it needs. If a job needs two endpoints and gets only
+ * the first, it joins the line for the second, and the search starts again. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)
 {
@@ -146,7 +147,7 @@ static CHECKED bool apply_claim(struct sql_connection *connection, void *context
            && job_read(connection, id, &claiming->job, error);
 }
 
-/* Usually no job is claimable: this is found out without a writing transaction. */
+/* Usually no job is claimable. This function finds that out without a write transaction. */
 static CHECKED bool peek_claimable(struct store *store, struct claiming *claiming,
                                    struct error *error)
 {
@@ -210,7 +211,7 @@ static CHECKED bool beat_one(struct sql_connection *connection, struct job_beat 
         "updated_ms = CASE WHEN progress = ?4 AND progress_total = ?5 AND message = ?6 "
         "THEN updated_ms ELSE ?7 END "
         "WHERE id = ?1 AND fence = ?2 AND state = 'running' "
-        "RETURNING cancel_requested_ms"; /* SQLite 3.40 computes ... IS NOT NULL wrongly here */
+        "RETURNING cancel_requested_ms"; /* SQLite 3.40 evaluates IS NOT NULL incorrectly here */
     bool found;
     SQL_AUTO sql = sql_begin(connection, BEAT);
 
@@ -280,7 +281,7 @@ static CHECKED bool end_sweep(struct sql_connection *connection, const struct fi
     const char *state = ending->sweep_state;
 
     if (state == NULL && ending->state == JOB_COMPLETED)
-        return true; /* the job worked on no sweep */
+        return true; /* the job has no sweep */
     return job_end_sweep(connection, finishing->claim->job_id,
                          state == NULL ? job_state_name(ending->state) : state,
                          ending->sweep_reason, finishing->now_ms, error);

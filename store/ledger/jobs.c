@@ -192,8 +192,8 @@ struct cancelling {
     struct text changed;
 };
 
-/* Returns whether a cancelled job must still run, to undo what it did. It must also run if it has
- * never run, because it ends its plan. */
+/* Returns whether a cancelled job must still run, to undo what it did. Even a job that never
+ * started must run, because only the job itself ends its plan. */
 static bool undoes(const struct job *job)
 {
     return strcmp(job->kind, JOB_KIND_APPLY) == 0;

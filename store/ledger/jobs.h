@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: durable work with a lease and a fencing token; and the lines in which queued jobs wait for
- * endpoints where other jobs measure. */
+/* Jobs (durable work with a lease and a fencing token), and the lines in which queued jobs wait for
+ * endpoints that other jobs are measuring. */
 #pragma once
 
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
-/* Up to JOB_RUNNING, a job has not ended. JOB_WAITING: it waits for answers to its questions
- * (questions.h). */
+/* In the states up to JOB_RUNNING, a job has not ended. JOB_WAITING: the job waits for answers to
+ * its questions (questions.h). */
 enum job_state { JOB_QUEUED, JOB_WAITING, JOB_RUNNING, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED };
 const char *job_state_name(enum job_state state);
 bool job_state_find(const char *name, enum job_state *out);
@@ -19,19 +19,19 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms;  /* its last change; a heartbeat counts if it changes progress or message */
+    int64_t updated_ms;  /* last change; heartbeats count only if progress or message changes */
     char owner[ID_SIZE]; /* the process that last claimed it; "": not claimed, or given back */
     int64_t lease_until_ms, fence;
     int64_t cancel_requested_ms;
     double progress, progress_total;
     char message[256];
-    char outcome[4096]; /* JSON object; that of a failed job has "error" */
+    char outcome[4096]; /* JSON object; has the member "error" if the job failed */
 };
 
 bool job_is_over(const struct job *job);
 
-/* Proof that a worker may write for the job. A write with a claim that is not the job's newest is
- * refused. */
+/* Proof that a worker is allowed to write for the job. A write is refused unless its claim is the
+ * job's newest. */
 struct claim {
     char job_id[ID_SIZE];
     int64_t fence;
@@ -41,7 +41,7 @@ struct claim {
  * kind undoes what it did. */
 #define JOB_KIND_APPLY "apply"
 
-/* Queues a job of any kind except a sweep's job, which sweep_create and sweep_reopen make. */
+/* Queues a job. For a sweep, call sweep_create or sweep_reopen instead, which queue its job. */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
                      struct error *error);
@@ -58,19 +58,19 @@ CHECKED bool job_list(struct store *store, const struct job_filter *filter, size
 CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
                         struct error *error);
 
-/* Claims a job of one of the kinds (a list that ends with NULL): a running job of another owner
- * whose lease ended before now_ms, or else a queued job that waits neither for an answer nor for
- * other jobs at an endpoint; *found false: there is none. Queued jobs are claimed in this order:
- * first those of principals with fewer running jobs, then of principals whose last job was claimed
- * longer ago, then those for endpoints that were granted longer ago, then older ones. Increments
- * the fence, and marks attempts that the last owner left running as interrupted, in the same
- * transaction. */
+/* Claims a job of one of the kinds (a list that ends with NULL). If another owner has a running job
+ * whose lease ended before now_ms, claims that job; otherwise, claims a queued job that waits
+ * neither for an answer nor for other jobs at an endpoint. *found false: there is no such job. Of
+ * several such jobs, claims the one whose principal has the fewest running jobs; among equals, the
+ * one whose principal's last job was claimed the longest ago, then the one whose endpoints were
+ * granted the longest ago, then the oldest. The same transaction increments the fence, and marks
+ * the attempts that the previous owner left running as interrupted. */
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
-/* To be called at start: puts in line the sweeps' jobs that an older version of opsbrain stored
- * and, if this process has locked the folder, makes the running jobs of other owners claimable
- * immediately. Without the lock, those become claimable when their leases end. */
+/* Call this at start. Gives sweep jobs that were stored by an older version of opsbrain their
+ * places in line. If this process has locked the data folder, also makes the running jobs of other
+ * owners claimable immediately; otherwise, they become claimable when their leases end. */
 CHECKED bool job_orphans_release(struct store *store, const char *owner, struct error *error);
 struct job_beat {
     struct claim claim;
@@ -79,26 +79,27 @@ struct job_beat {
     bool stale;            /* out: the job was claimed again, or has ended */
     bool cancel_requested; /* out */
 };
-/* Extends the leases and stores the progress of all these claims, in one transaction. Stale ones
- * are only marked as stale. */
+/* For each claim, extends the job's lease and stores its progress, all in one transaction. If a
+ * claim is stale, nothing is stored, and `stale` is set. */
 CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
                            int64_t now_ms, int64_t lease_ms, struct error *error);
 struct job_ending {
     enum job_state state;
     const char *outcome_json; /* NULL: none */
-    /* The state in which the job's sweep ends; NULL: the sweep fails or is cancelled like its job,
-     * or there is none. */
+    /* The state in which the job's sweep ends; NULL: the sweep fails or is cancelled, like the job,
+     * or the job has no sweep. */
     const char *sweep_state, *sweep_reason;
 };
-/* Ends the job, and its sweep with it, and gives up its endpoints; CONFLICT if the claim is stale.
- * An attempt that still runs becomes interrupted. A sweep that has ended stays as it is. */
+/* Ends the job and its sweep, gives up the job's endpoints, and marks attempts that are still
+ * running as interrupted. A sweep that has already ended stays as it is. CONFLICT: the claim is
+ * stale. */
 CHECKED bool job_finish(struct store *store, const struct claim *claim,
                         const struct job_ending *ending, int64_t now_ms, struct error *error);
 /* Gives a running job back to the queue. The job keeps its endpoints unless it waits for an
  * answer. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
-/* Cancels a queued job and its sweep; but a running job, or one of JOB_KIND_APPLY, is only asked to
- * stop. CONFLICT: the job has ended. */
+/* Cancels a queued job and its sweep. A running job, or any job of the kind JOB_KIND_APPLY, is only
+ * asked to stop. CONFLICT: the job has ended. */
 CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                         struct job *out, struct error *error);
 
@@ -116,7 +117,8 @@ struct endpoint_lease {
     int64_t granted_ms; /* 0: the job waits for the endpoint */
     size_t place;       /* place in line, from 1; 0: the job holds the endpoint */
 };
-/* Lists leases by endpoint, in the order of their lines. free(*out). */
+/* Lists leases, sorted by endpoint: for each endpoint the holder, if any, and then the jobs in
+ * line, in order. free(*out). */
 CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_t *count,
                                  struct error *error);
 
@@ -126,12 +128,12 @@ struct line_place {
     size_t place;                /* from 1 */
     struct endpoint_lease first; /* the endpoint's holder; if there is none, the first in line */
 };
-/* *found false: the job waits in no line. */
+/* *found false: the job does not wait in a line. */
 CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,
                             bool *found, struct error *error);
 
-/* Finds what a call with this idempotency key started: `subject`. CONFLICT: the key was used with
- * other arguments. */
+/* Sets `subject` to the id of what an earlier call with this idempotency key started. CONFLICT:
+ * that call had different arguments. */
 CHECKED bool idempotency_find(struct store *store, const char *principal, const char *tool,
                               const char *key, const char *arguments_digest, char subject[ID_SIZE],
                               bool *found, struct error *error);

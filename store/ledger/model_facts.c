@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts that model servers reported about themselves: a row for each change. */
+/* Facts that model servers reported about themselves. A row is added only if they changed. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -67,7 +67,7 @@ bool model_facts_note(struct store *store, const struct model_facts *facts, stru
     if (!model_facts_latest(store, facts->deployment_id, &newest, &found, error))
         return false;
     if (found && same(&newest, facts))
-        return true; /* the usual case, without a writing transaction */
+        return true; /* the usual case, which needs no write transaction */
     return database_write(store->main, apply_note, &facts, error);
 }
 

@@ -43,8 +43,8 @@ static CHECKED bool apply_memory(struct sql_connection *connection, void *contex
     return sql_run(&sql, error);
 }
 
-/* With the lock held: returns the record to store for the next process (heap), or NULL if nothing
- * changed and a record was stored recently. */
+/* Returns the record to store for the next process (heap), or NULL if nothing changed and a record
+ * was stored recently. The caller holds the lock. */
 static struct timeline_memory *make_memory(struct store_clock *clock, bool changed, int64_t wall_ms,
                                            int64_t uptime_ms)
 {
@@ -65,15 +65,14 @@ static void log_verdict(const struct timeline_verdict *verdict, bool changed)
     if (!changed)
         return;
     if (verdict->ahead_ms == 0)
-        log_info("the wall clock is believed");
+        log_info("the wall clock is trusted again");
     else
-        log_warning(
-            "the wall clock is %.1f days ahead of the time that the machine's uptime "
-            "suggests: ages are computed as of %s, so that nothing is deleted too early; "
-            "the wall clock is believed after opsbrain has run for %.1f more hours, or with "
-            "`opsbrain clock accept`",
-            (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text),
-            (double)verdict->waits_ms / HOUR_MS);
+        log_warning("the wall clock is %.1f days ahead of the time that the machine's uptime "
+                    "suggests: ages are computed as of %s, so that nothing is deleted too early; "
+                    "the wall clock will be trusted after opsbrain has run for %.1f more hours, or "
+                    "once you run `opsbrain clock accept`",
+                    (double)verdict->ahead_ms / DAY_MS, clock_format_utc(verdict->now_ms, text),
+                    (double)verdict->waits_ms / HOUR_MS);
 }
 
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms)
@@ -94,7 +93,7 @@ struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int
     pthread_mutex_unlock(&clock->lock);
     log_verdict(&verdict, changed);
     if (memory != NULL && !database_defer_take(store->main, apply_memory, memory, free, &problem))
-        log_warning("the record of the clock is not stored: %s", problem.message);
+        log_warning("what is known about the clock could not be stored: %s", problem.message);
     return verdict;
 }
 

@@ -138,8 +138,8 @@ static const char *article(enum role role)
     return role == ROLE_VIEWER ? "a" : "an";
 }
 
-/* Finds the key's principal, or inserts it. All keys of a principal have its role. CONFLICT: this
- * key is to have a different role. */
+/* Finds the key's principal, or inserts it. All keys of a principal have its role. CONFLICT: a
+ * different role was requested for this key. */
 static CHECKED bool find_or_insert_principal(struct sql_connection *connection,
                                              const struct api_key *key, int64_t *id,
                                              struct error *error)
@@ -178,7 +178,7 @@ static CHECKED bool check_label(const char *label, struct error *error)
     text_add_printable(&shown, label, strlen(label), API_KEY_LABEL_SIZE - 1);
     return (strcmp(text_string(&shown), label) == 0 && strpbrk(label, "\n\t") == NULL)
            || error_set(error, ERROR_INVALID,
-                        "the label \"%s\" must be printable and have %d bytes at most",
+                        "the label \"%s\" must be printable and at most %d bytes long",
                         text_string(&shown), API_KEY_LABEL_SIZE - 1);
 }
 
@@ -281,8 +281,8 @@ static CHECKED bool apply_revoke(struct sql_connection *connection, void *contex
     revoking->revoked = sql_changes(&sql);
     return revoking->revoked > 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "no unrevoked key has the id or the principal \"%s\": opsbrain key list "
-                        "shows all keys",
+                        "\"%s\" is neither the id of an unrevoked key nor a principal with one: "
+                        "`opsbrain key list` shows all keys",
                         revoking->id_or_principal);
 }
 
@@ -331,7 +331,7 @@ static CHECKED bool apply_role(struct sql_connection *connection, void *context,
     if (!found)
         return error_set(
             error, ERROR_NOT_FOUND,
-            "there is no principal \"%.64s\": opsbrain principal list shows all of them",
+            "there is no principal \"%.64s\": `opsbrain principal list` shows all of them",
             role_change->name);
     snprintf(role_change->detail, sizeof role_change->detail, "from %s to %s",
              role_names[role_change->before], role_names[role_change->role]);

@@ -46,11 +46,11 @@ static CHECKED bool check_question(const struct question_text *question, struct 
 
     if (key_bytes == 0 || key_bytes >= QUESTION_KEY_SIZE)
         return error_set(error, ERROR_INVALID,
-                         "the key of a question is %zu bytes long: it may have 1 to %d", key_bytes,
-                         QUESTION_KEY_SIZE - 1);
+                         "the key of a question is %zu bytes long: it must have 1 to %d bytes",
+                         key_bytes, QUESTION_KEY_SIZE - 1);
     if (request_bytes > QUESTION_REQUEST_LIMIT_BYTES)
         return error_set(error, ERROR_INVALID,
-                         "the question \"%s\" is %zu bytes long: it may have %d at most",
+                         "the question \"%s\" is %zu bytes long: the limit is %d bytes",
                          question->key, request_bytes, QUESTION_REQUEST_LIMIT_BYTES);
     return true;
 }
@@ -121,7 +121,7 @@ bool question_answer(struct store *store, const char *job_id, const struct answe
     for (size_t i = 0; i < count; i++)
         if (strlen(answers[i].answer) > QUESTION_ANSWER_LIMIT_BYTES)
             return error_set(error, ERROR_INVALID,
-                             "the answer to \"%.64s\" is %zu bytes long: it may have %d at most",
+                             "the answer to \"%.64s\" is %zu bytes long: the limit is %d bytes",
                              answers[i].key, strlen(answers[i].answer),
                              QUESTION_ANSWER_LIMIT_BYTES);
     if (!store_change(store, change, apply_answer, &answering, job_id, answering.detail, error))

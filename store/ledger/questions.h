@@ -27,13 +27,13 @@ CHECKED bool question_add(struct store *store, const struct claim *claim,
 struct answer_text {
     const char *key, *answer;
 };
-/* Stores answers, in one transaction with the audit row. Answers to questions that are unknown or
+/* Stores answers and the audit row, in one transaction. Answers to questions that are unknown or
  * already answered are ignored; *stored counts the others. INVALID: an answer is too long.
  * NOT_FOUND: there is no such job. */
 CHECKED bool question_answer(struct store *store, const char *job_id,
                              const struct answer_text *answers, size_t count, int64_t now_ms,
                              struct change *change, size_t *stored, struct error *error);
-/* Lists a job's questions in order of key. Free with question_rows_free. */
+/* Lists a job's questions, sorted by key. Free with question_rows_free. */
 CHECKED bool question_list(struct store *store, const char *job_id, struct question_row **out,
                            size_t *count, struct error *error);
 void question_rows_free(struct question_row *rows, size_t count);

@@ -10,14 +10,14 @@
 #define SHRINK_ROUNDS 64
 
 struct rule {
-    size_t days_offset;    /* of the number of days in struct retention */
+    size_t days_offset;    /* offset in struct retention of the number of days */
     bool of_scrapes;       /* the table is in store->scrapes, not in store->main */
-    int64_t batch;         /* rows in one transaction */
-    const char *statement; /* ?1: older rows are deleted; ?2: at most this many */
-    int64_t fixed_days;    /* if not 0: used instead of the number at days_offset */
+    int64_t batch;         /* at most this many rows are deleted in one transaction */
+    const char *statement; /* ?1: the time before which rows are too old; ?2: `batch` */
+    int64_t fixed_days;    /* if not 0: replaces the number at days_offset */
 };
 
-/* The schema's trigger also deletes the chunks of these blocks. */
+/* A trigger in the schema also deletes the chunks of these blocks. */
 #define DELETE_BLOCKS(level)                                                                       \
     "DELETE FROM blocks WHERE id IN (SELECT id FROM blocks WHERE level = " level                   \
     " AND to_ms <= ?1 LIMIT ?2)"
@@ -36,11 +36,11 @@ static const struct rule rules[] = {
     { 0, false, 500,
       "DELETE FROM settled_requests WHERE nonce IN "
       "(SELECT nonce FROM settled_requests WHERE created_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 }, /* a client may use a request's state for 15 minutes */
+      .fixed_days = 1 }, /* a client can use a request's state for 15 minutes */
     { 0, false, 500,
       "DELETE FROM page_questions WHERE id IN "
       "(SELECT id FROM page_questions WHERE asked_ms < ?1 LIMIT ?2)",
-      .fixed_days = 1 }, /* a question can be answered for an hour at most */
+      .fixed_days = 1 }, /* a question can be answered for at most an hour */
     { offsetof(struct retention, samples_days), true, 100,
       "DELETE FROM samples WHERE (deployment_id, at_ms) IN "
       "(SELECT deployment_id, at_ms FROM samples WHERE at_ms < ?1 LIMIT ?2)" },
@@ -81,8 +81,8 @@ static CHECKED bool apply_rule(struct database *database, const struct rule *rul
     return true;
 }
 
-/* If much of an SQLite file is free, gives space back to the file system, in SHRINK_ROUNDS
- * transactions at most. */
+/* If much of an SQLite file is free space, returns some of it to the file system, in at most
+ * SHRINK_ROUNDS transactions. */
 static CHECKED bool shrink(struct database *database, struct error *error)
 {
     bool more = true;

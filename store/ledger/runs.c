@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs: repetitions of a sweep's plan, and the fingerprint of what was measured. */
+/* Runs, which are repetitions of a sweep's plan, and the fingerprints of what they measured. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ bool run_list(struct store *store, const char *deployment, const char *sweep_id,
     return true;
 }
 
-/* Returns the id of the run that the new run corrects; "": none. */
+/* Returns the id of the earlier run that the new run corrects; "": none. */
 static const char *find_corrected(const struct run_order *run)
 {
     const struct sweep_order *order = run->sweep;

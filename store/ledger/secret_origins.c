@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "store/ledger/store_private.h"
 
-#define URL_SIZE 1025 /* bytes of a deployment's URL */
+#define URL_SIZE 1025 /* a deployment's URL with its NUL */
 
 static bool is_listed(const struct secret_origin *rows, size_t count,
                       const struct secret_origin *row)
@@ -18,8 +18,8 @@ static bool is_listed(const struct secret_origin *rows, size_t count,
     return false;
 }
 
-/* Rows of older versions contain a deployment's URL as it was typed instead of its origin. A URL
- * that is no longer valid is read as "", and binds nothing. */
+/* Instead of an origin, rows from older versions contain a deployment's URL, as it was typed. A URL
+ * that is no longer valid is read as "", which binds the secret to nothing. */
 static bool read_origin(const struct sql_column *column, void *member)
 {
     char url[URL_SIZE];
@@ -47,7 +47,7 @@ static const struct sql_member_kind kind_origin = { read_origin, bind_origin, NU
 static const struct sql_columns columns = SQL_COLUMNS(struct secret_origin, ORIGIN_COLUMNS);
 #define SELECT_ORIGINS SQL_SELECT(ORIGIN_COLUMNS, "") "FROM secret_origins "
 
-/* Drops rows that bind nothing, and duplicates; returns how many are left. */
+/* Drops duplicates and rows with the origin "". Returns how many rows are left. */
 static size_t drop_redundant(struct secret_origin *rows, size_t count)
 {
     size_t kept = 0;
@@ -111,8 +111,8 @@ static CHECKED bool delete_url(struct sql_connection *connection, const char *se
     return sql_run(&sql, error);
 }
 
-/* Deletes all rows that bind the secret to the origin: an older version may have stored several
- * URLs of that origin. */
+/* Deletes all rows that bind the secret to the origin. There can be several, because older versions
+ * stored URLs, and several URLs can have the same origin. */
 static CHECKED bool apply_delete(struct sql_connection *connection, void *context,
                                  struct error *error)
 {
@@ -145,7 +145,7 @@ static CHECKED bool find(struct store *store, const struct secret_origin *wanted
     return true;
 }
 
-/* Binds the secret (`bound` true), or removes the binding. */
+/* Binds the secret to the origin, or removes the binding (`bound` false). */
 static CHECKED bool edit(struct store *store, const char *secret, const char *origin, bool bound,
                          int64_t now_ms, struct change *change, bool *changed, struct error *error)
 {

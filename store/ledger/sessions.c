@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions of the protocol revisions in which a client begins with `initialize`. */
+/* Sessions. Only protocol revisions in which a client begins with `initialize` have them. */
 #include <stdlib.h>
 
 #include "base/core/text.h"
@@ -20,7 +20,7 @@
     COLUMN(struct session_row, INTEGER, received, OF "heard")                                      \
     COLUMN(struct session_row, INTEGER, last_event,                                                \
            "(SELECT max(sequence) FROM events "                                                    \
-           "WHERE stream = sessions.id || '/" SESSION_STANDING "')")                               \
+           "WHERE stream = sessions.id || '/" SESSION_STREAM_ID "')")                              \
     COLUMN(struct session_row, INTEGER, log_level, "coalesce(log_level, -1)")
 #define SUBSCRIPTION_COLUMNS(FIRST, COLUMN, OF)                                                    \
     FIRST(struct session_subscription_row, TEXT, session, OF "session")                            \
@@ -88,7 +88,8 @@ bool session_set_log_level(struct store *store, const char *id, int64_t level, s
     return database_write(store->main, apply_log_level, &log_level_change, error);
 }
 
-/* The streams of a session are named <session>/<stream>, and '0' is the byte after '/'. */
+/* A session's streams are named <session>/<stream>. Their names are between "<session>/" and
+ * "<session>0", because '0' is the character after '/'. */
 static CHECKED bool apply_remove(struct sql_connection *connection, void *context,
                                  struct error *error)
 {

@@ -49,7 +49,7 @@ static CHECKED bool guard_files(void *context, struct error *error)
     return presence_check(context, error);
 }
 
-/* From now on nothing is written if one of the files is deleted or replaced. */
+/* From now on, the databases refuse writes if one of the files was deleted or replaced. */
 static void watch_files(struct store *store, const char *folder)
 {
     static const char *const names[] = {
@@ -106,13 +106,13 @@ bool store_require(const char *folder, struct error *error)
     text_addf(&path, "%s/opsbrain.db", folder);
     return access(text_string(&path), F_OK) == 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "%.200s is not a data folder of opsbrain (it has no opsbrain.db): name the "
+                        "%.200s is not an opsbrain data folder (it has no opsbrain.db): name the "
                         "server's data folder with --data or OPSBRAIN_DATA",
                         folder);
 }
 
-/* Called before the databases are closed: closing one removes its WAL, which must not stop the
- * writes of the other. If a file is already lost, writes stay refused. */
+/* Called before the databases are closed: closing one removes its WAL file, and this must not make
+ * the other refuse its last writes. If a file was already lost, writes are still refused. */
 static void stop_watching(struct store *store)
 {
     struct error ignored;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What opsbrain remembers. Thread safe, except for the functions that are to be called before there
- * are other threads. Reads use a pool of query-only connections; writes are closures, which a
- * writer thread for each database runs and commits in groups. A function that writes returns only
- * after its transaction is on disk, unless its comment says that the write is stored later. */
+/* The store: everything that opsbrain remembers. Its functions are thread safe, except those that
+ * must be called before other threads start. Reads use a pool of query-only connections. Writes are
+ * closures: each database has a writer thread, which runs them and commits them in groups. A
+ * function that writes returns only after its transaction is on disk, unless its comment says that
+ * the write is stored later. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "store/ledger/change.h"
 
 /* Sets the file whose first line is the password of the PostgreSQL database; "": the file that
- * OPSBRAIN_DATABASE_PASSWORD_FILE names, if any. Call this before there are threads. */
+ * OPSBRAIN_DATABASE_PASSWORD_FILE names, if any. Call this before other threads start. */
 void store_use_password_file(const char *path);
 /* Locks `folder` against a second process, and opens the database: the files opsbrain.db and
  * scrapes.db there or, if `database` is not "", the PostgreSQL database at this URI
@@ -22,35 +23,38 @@ void store_use_password_file(const char *path);
  * reached. */
 CHECKED bool store_open(const char *folder, const char *database, unsigned readers,
                         struct store **out, struct error *error);
-/* Sets the file of the audit log's keys (store/audit/audit_key.h), which should be outside the data
- * folder; "": there is none. Call this before other threads use the store. */
+/* Reads the audit log's keys from a file (store/audit/audit_key.h), which should be outside the
+ * data folder. `path` "": there are no keys. Call this before other threads use the store. */
 CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);
 /* NOT_FOUND unless the folder has an opsbrain.db. Creates nothing. */
 CHECKED bool store_require(const char *folder, struct error *error);
-void store_close(struct store *store); /* commits what is queued, checkpoints; NULL is fine */
+void store_close(struct store *store); /* commits queued writes and checkpoints; NULL is fine */
 
-/* Checks, for /ready, that the files are still at their paths, and that the main database can be
- * read and written. A commit within the last second shows that it can be written. */
+/* For /ready, checks that the store's files are still at their paths, and that the main database
+ * can be read and written. A commit within the last second is enough to show that it can be
+ * written. */
 CHECKED bool store_check(struct store *store, struct error *error);
-bool store_intact(struct store *store); /* whether its files are still at their paths */
-/* Returns the size of both files with their WALs, or of the tables in PostgreSQL. */
+bool store_intact(struct store *store); /* whether the files are still at their paths */
+/* Returns the size of both files with their WAL files, or of the tables in PostgreSQL. */
 int64_t store_size_bytes(struct store *store);
-size_t store_queued(struct store *store); /* writes that somebody waits for */
+size_t store_queued(struct store *store); /* number of queued writes that callers wait for */
 
-/* The calling thread serves many clients, and from now on may not wait for the store: a build with
- * assertions aborts where it would. */
+/* Forbids the calling thread, which serves many clients, to wait for the store. In a build with
+ * assertions, a later call that would wait aborts the process. */
 void store_forbid_waiting(void);
 
-/* store_apply_retention deletes what is too old: raw request records (records_days); finished jobs
- * that no sweep or attempt names, and idempotency keys (jobs_days); audit rows (audit_days);
- * scraped metrics, by their level, and series that have no scrapes left. If a number of days is 0,
- * its rows are kept for ever. After a day, it also deletes answers to requests in several rounds,
- * and questions asked on pages. It works in small transactions, so that others need not wait long,
- * and returns when all is done. If the rows of one kind cannot be deleted, those of the others
- * still are, and the last error is returned. */
+/* For how many days rows are kept; 0: forever. store_apply_retention deletes older rows: raw
+ * request records (records_days); idempotency keys, and finished jobs to which no sweep or attempt
+ * refers (jobs_days); audit rows (audit_days); and scraped metrics, for which each resolution has
+ * its own number of days. It also deletes series that are no longer used and, after one day, the
+ * results of requests that took several rounds, and questions asked on pages. It uses small
+ * transactions, so that other writes need not wait long, and returns when everything is deleted. If
+ * rows of one kind cannot be deleted, it still deletes those of the other kinds, and then returns
+ * the last error. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;
-    int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days; /* by level */
+    /* Scraped metrics: raw, and rolled up to 10 s, 1 min and 1 h. */
+    int64_t samples_days, samples_10s_days, samples_1m_days, samples_1h_days;
 };
 CHECKED bool store_apply_retention(struct store *store, const struct retention *retention,
                                    int64_t now_ms, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of store/. Private to store/. */
+/* Declarations that the files of store/ share. Private to store/. */
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ struct store_clock {
 struct store {
     struct database *main;    /* with SQLite: opsbrain.db */
     struct database *scrapes; /* with SQLite: scrapes.db */
-    struct presence presence; /* of the data folder and the files in it */
+    struct presence presence; /* watches the data folder and the files in it */
     struct store_clock clock;
     struct deferred_timestamps *deferred;
     struct series_cache *series;
@@ -43,7 +43,7 @@ struct store {
     char *folder;
     int64_t reserve_bytes, reserve_share; /* set by disk_space_reserve */
     pthread_mutex_t verdict_lock;         /* protects the next member */
-    struct audit_verdict *verdict;        /* verdict of the latest check; NULL: none yet */
+    struct audit_verdict *verdict;        /* of the latest check of the audit log; NULL: none yet */
     int lock_file;                        /* locks the folder; -1: not locked yet */
 };
 
@@ -54,27 +54,28 @@ CHECKED bool plausible_time_load(struct store *store, struct error *error);
 CHECKED bool usage_check_in(struct sql_connection *connection, const char *principal,
                             int64_t limit_bytes, struct error *error);
 
-/* Runs the closure and adds the audit row of `change` (NULL: none) with outcome 'ok', in one
- * transaction. `subject`, `detail` and `change->changed` are read after the closure has run, so it
- * may fill them. */
+/* In one transaction, runs the closure and adds the audit row for `change` (NULL: no row), with the
+ * outcome 'ok'. `subject`, `detail` and `change->changed` are read after the closure has run, so
+ * the closure can fill them. */
 CHECKED bool store_change(struct store *store, struct change *change, database_apply *apply,
                           void *context, const char *subject, const char *detail,
                           struct error *error);
 
-/* The same, but the audit row also has `changed`, which the closure fills; frees `changed`. */
+/* Like store_change, but the audit row also contains `changed`, which the closure fills. Frees
+ * `changed`. */
 CHECKED bool store_change_described_take(struct store *store, struct change *change,
                                          database_apply *apply, void *context, const char *subject,
                                          const char *detail, struct text *changed,
                                          struct error *error);
-/* Add to `changed`, which is empty at first, the members that differ between `before` and
- * `after`. */
+/* Add the members that differ between `before` and `after` to `changed`, which is empty before the
+ * first call. */
 void audit_changed_text(struct text *changed, const char *member, const char *before,
                         const char *after);
 void audit_changed_number(struct text *changed, const char *member, int64_t before, int64_t after);
 void audit_changed_deployment(struct text *changed, const struct deployment *before,
                               const struct deployment *after);
 
-/* A row to be added to the audit log. Borrowed strings, NULL: empty. */
+/* A row to be added to the audit log. Its strings are borrowed; NULL counts as "". */
 struct audit_note {
     const struct change *change;
     const char *phase, *outcome, *detail, *subject;
@@ -83,56 +84,59 @@ struct audit_note {
 /* Works in the caller's transaction; *id: the id of the row. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
                               const struct audit_note *note, int64_t *id, struct error *error);
-/* Called when the store is opened: adds the audit rows of older versions, which had no chain, to
- * the chain. */
+/* Called when the store is opened. In older versions, the audit log was not yet a chain of digests
+ * (store/audit/audit_chain.h); this adds the rows from those versions to the chain. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
-/* If the audit log had no key so far and the store has one, begins to use it: the anchor, if there
- * is one, and every new row are made with it. INVALID: the log has a key, and the store none. */
+/* If the store has a key and the audit log has been written without one so far, begins to use the
+ * key, for all new rows and for the anchor, if there is one. INVALID: the audit log was written
+ * with a key, but the store has none. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
 /* Deletes the oldest rows of the audit log, up to the first one that is not older than `before_ms`.
- * If it deletes any, it leaves an anchor. */
+ * If it deletes any, it adds an anchor, a record that stands for the deleted rows. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
-/* Records, in the transaction of the change's effect, that change->nonce was used. CONFLICT: it was
+/* Records that change->nonce was used, in the transaction that makes the change. CONFLICT: it was
  * used before. */
 CHECKED bool request_nonce_insert(struct sql_connection *connection, const struct change *change,
                                   struct error *error);
 
-/* Works in the caller's transaction. A row of the same secret and origin stays as it is. */
+/* Works in the caller's transaction. If a row with this secret and origin exists, it stays as it
+ * is. */
 CHECKED bool secret_origin_insert(struct sql_connection *connection,
                                   const struct secret_origin *row, struct error *error);
 
 #define CLIP_LIMIT 4096
-/* Returns a heap copy of JSON that has at most `limit` bytes with its NUL. Longer JSON becomes
- * {"truncated":true,"bytes":N,"start":"..."}, and NULL or "" becomes {}. */
+/* Returns a heap copy of the JSON, or {} if it is NULL or "". If the copy would have more than
+ * `limit` bytes, including the NUL, it is {"truncated":true,"bytes":N,"start":"..."} instead. */
 char *audit_log_clip(const char *json, size_t limit);
 
-/* CONFLICT unless the claim is the job's newest and the job runs. */
+/* CONFLICT unless the job is running and the claim is the job's newest. */
 CHECKED bool job_claim_check(struct sql_connection *connection, const struct claim *claim,
                              struct error *error);
 /* Adds a queued job, in the caller's transaction. */
 CHECKED bool job_insert(struct sql_connection *connection, const struct job *job,
                         struct error *error);
-/* Notes the endpoints that the job needs (those of the deployments that its sweep measures), and
+/* Records which endpoints the job needs (those of the deployments that its sweep measures), and
  * puts the job in line for the first one. */
 CHECKED bool endpoint_queue_join(struct sql_connection *connection, const char *job_id,
                                  struct error *error);
-/* Grants the job the endpoint that it waits for, if any; the job must be first in line there.
- * *holds: the job now holds all endpoints that it needs; otherwise it has joined the line for the
+/* If the job waits for an endpoint, grants it that endpoint; the job must be first in line there.
+ * *holds true: the job now holds all endpoints that it needs; false: it joined the line for the
  * next one. */
 CHECKED bool endpoint_queue_advance(struct sql_connection *connection, const char *job_id,
                                     int64_t now_ms, bool *holds, struct error *error);
-/* Gives up the job's endpoints and its places in lines. */
+/* Gives up the job's endpoints and its place in line. */
 CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char *job_id,
                                   struct error *error);
 /* If the job waits for an answer, gives up its endpoints and its place in line, so that it delays
  * no other job. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* Puts in line the sweep jobs that have not ended and are in no line. An older version put a job in
- * line only when it ran, and the lines of that version are not kept. */
+/* Puts sweep jobs in line that have not ended and are not in a line yet. Such jobs exist after an
+ * update from a version that put a job in line only when it ran: the lines of that version are not
+ * kept. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
-/* A new run: one repetition of a sweep's plan on one of its subjects. Borrowed strings. */
+/* A new run: one repetition of a sweep's plan on one of the sweep's subjects. Borrowed strings. */
 struct run_order {
     const struct sweep_order *sweep;
     const char *id, *sweep_id;
@@ -141,18 +145,18 @@ struct run_order {
 };
 CHECKED bool run_insert(struct sql_connection *connection, const struct run_order *run,
                         struct error *error);
-/* BUSY if the principal has `limit` sweeps or more that are queued or running; limit 0: never. */
+/* BUSY if `limit` or more sweeps of the principal are queued or running. `limit` 0: never BUSY. */
 CHECKED bool sweep_create_check_limit(struct sql_connection *connection, const char *principal,
                                       int64_t limit, struct error *error);
 
-/* A caller's idempotency key, and the call that it was used for. Borrowed strings. */
+/* A caller's idempotency key, and the call for which it was used. Borrowed strings. */
 struct idempotency {
     const char *principal, *tool, *key, *arguments_digest;
 };
 CHECKED bool idempotency_insert(struct sql_connection *connection,
                                 const struct idempotency *idempotency, const char *subject,
                                 int64_t now_ms, struct error *error);
-/* CONFLICT if the key was used with other arguments. */
+/* CONFLICT: the key was used with different arguments. */
 CHECKED bool idempotency_read(struct sql_connection *connection,
                               const struct idempotency *idempotency, char subject[ID_SIZE],
                               bool *found, struct error *error);
@@ -166,8 +170,8 @@ CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
 
-/* Conditions and columns of the table jobs. A job that was asked to stop no longer waits
- * for answers. */
+/* SQL conditions and columns for the table jobs. A job that was asked to stop no longer waits for
+ * answers. */
 #define JOB_WAITS                                                                                  \
     "(state = 'queued' AND cancel_requested_ms IS NULL AND EXISTS "                                \
     "(SELECT 1 FROM job_questions WHERE job_id = jobs.id AND answer IS NULL)) "
@@ -196,11 +200,10 @@ CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struc
 extern const struct sql_columns job_columns; /* the columns of SELECT_JOBS */
 CHECKED bool job_read(struct sql_connection *connection, const char *id, struct job *out,
                       struct error *error);
-/* Runs a statement with the parameter ?1, an id such as a job's, and, if time_ms is not 0, ?2, the
- * time. */
+/* Runs a statement whose ?1 is `id`, for example a job's id. If time_ms is not 0, it is ?2. */
 CHECKED bool job_execute(struct sql_connection *connection, const char *statement, const char *id,
                          int64_t time_ms, struct error *error);
-/* Ends the sweep that the job works on, unless the sweep has ended. `reason` NULL: the reason is
- * "its job was ", followed by `state`. */
+/* Ends the sweep on which the job works, unless that sweep has already ended. `reason` NULL: the
+ * reason is "its job was ", followed by `state`. */
 CHECKED bool job_end_sweep(struct sql_connection *connection, const char *job_id, const char *state,
                            const char *reason, int64_t now_ms, struct error *error);

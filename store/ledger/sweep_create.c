@@ -19,7 +19,7 @@ struct new_run {
 struct creation {
     const struct sweep_order *order;
     const char *principal;
-    struct idempotency idempotency; /* its key is NULL if there is none */
+    struct idempotency idempotency; /* if the caller gave no key, `key` is NULL */
     int64_t now_ms;
     const struct deployment *subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
@@ -83,7 +83,7 @@ static size_t expected_runs(const struct creation *creation)
     return (size_t)creation->order->repetitions * creation->subject_count;
 }
 
-/* Finds the run of the cell's repetition and subject, or inserts it. */
+/* Finds the run for the cell's repetition and subject. If there is none, inserts it. */
 static CHECKED bool run_of(struct sql_connection *connection, struct creation *creation,
                            const struct cell_plan *cell, const char **id, struct error *error)
 {
@@ -97,7 +97,7 @@ static CHECKED bool run_of(struct sql_connection *connection, struct creation *c
         return true;
     if (cell->subject >= creation->subject_count || creation->run_count == expected_runs(creation))
         return error_set(error, ERROR_INVALID,
-                         "the cells name more than %lld repetitions of %zu deployments",
+                         "the cells belong to more than %lld repetitions of %zu deployments",
                          (long long)creation->order->repetitions, creation->subject_count);
     creation->run_count++;
     run->repetition = cell->repetition;
@@ -142,7 +142,7 @@ static CHECKED bool insert_cells(struct sql_connection *connection, struct creat
             return false;
     }
     return creation->run_count == expected_runs(creation)
-           || error_set(error, ERROR_INVALID, "the cells name %zu runs, not %zu",
+           || error_set(error, ERROR_INVALID, "the cells belong to %zu runs instead of %zu",
                         creation->run_count, expected_runs(creation));
 }
 
@@ -161,7 +161,7 @@ bool sweep_create_check_limit(struct sql_connection *connection, const char *pri
         return true;
     return error_set(
         error, ERROR_BUSY,
-        "%s has %lld sweeps queued or running and may have %lld (sweeps_per_principal): "
+        "%s has %lld sweeps queued or running, and the limit is %lld (sweeps_per_principal): "
         "wait until some have ended, or cancel some with sweep_cancel",
         principal, (long long)sql_integer(&sql, 0), (long long)limit);
 }
@@ -213,7 +213,7 @@ static CHECKED bool check_order(const struct sweep_order *order, struct error *e
         && order->cell_count <= CELLS_MAX)
         return true;
     return error_set(error, ERROR_INVALID,
-                     "a sweep has 1 to %d repetitions and 1 to %d cells, not %lld and %zu",
+                     "a sweep must have 1 to %d repetitions and 1 to %d cells: got %lld and %zu",
                      REPETITIONS_MAX, CELLS_MAX, (long long)order->repetitions, order->cell_count);
 }
 

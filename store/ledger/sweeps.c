@@ -202,9 +202,9 @@ static CHECKED bool check_idle(struct sql_connection *connection, const struct s
     "sweep_id = ?1 AND run_id IN (SELECT id FROM runs WHERE sweep_id = ?1 AND finished_ms IS "     \
     "NULL) "
 
-/* Makes failed and skipped cells pending again, and with them the inferred cells of the same run
- * and token counts. The cells of a finished run stay as they are: only a new run, which corrects
- * the finished one, can measure them again. */
+/* Makes failed and skipped cells pending again, and also inferred cells that have the same run and
+ * token counts as such a cell. The cells of a finished run stay as they are: only a new run, which
+ * corrects the finished one, can measure them again. */
 static CHECKED bool put_back_failed(struct sql_connection *connection, const char *id,
                                     struct error *error)
 {
@@ -246,7 +246,7 @@ static CHECKED bool check_pending(struct sql_connection *connection,
         error, ERROR_CONFLICT,
         "the runs of sweep %s are finished, with %lld cells that failed or were skipped, "
         "and a finished run is never changed: sweep_start with the same arguments and "
-        "\"corrects\": \"%s\" measures it again as a new run",
+        "\"corrects\": \"%s\" measures the sweep's runs again, as new runs",
         reopening->id, (long long)sql_integer(&sql, 1), reopening->id);
 }
 
@@ -314,8 +314,8 @@ struct claimed_write {
     int64_t deployment_id, now_ms;
 };
 
-/* Executes a statement that changes a row if the claimed job (?2) works on the sweep (?1).
- * CONFLICT: it changed none. */
+/* Executes a statement that changes one row if the claimed job (?2) works on the sweep (?1).
+ * CONFLICT: it did not change a row. */
 static CHECKED bool execute_claimed(struct sql *sql, const struct claimed_write *claimed_write,
                                     struct error *error)
 {

@@ -19,18 +19,18 @@ struct sweep_subject {
 
 struct sweep_row {
     char id[ID_SIZE];
-    /* One subject, or two that take turns cell by cell: the baseline, then the candidate. */
+    /* One subject, or two: the baseline and the candidate, which take turns cell by cell. */
     struct sweep_subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
-    int64_t deployment_id, revision; /* of the first subject, like `deployment` */
-    char deployment[64];
+    int64_t deployment_id, revision; /* of the first subject */
+    char deployment[64];             /* name of the first subject */
     char job_id[ID_SIZE];
     char *plan; /* JSON, heap */
     char plan_digest[65];
     char state[16], reason[256];
     char principal[64];
     int64_t created_ms, started_ms, finished_ms;
-    int64_t cells_total, cells_done, cells_inferred; /* done: not pending */
+    int64_t cells_total, cells_done, cells_inferred; /* done: those that are not pending */
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);
@@ -38,14 +38,14 @@ void sweep_row_finish(struct sweep_row *row);
 struct cell_row {
     int64_t id;
     char run_id[ID_SIZE];
-    int64_t deployment_id; /* of its run, like `deployment` */
-    char deployment[64];
+    int64_t deployment_id; /* the deployment that the cell's run measures */
+    char deployment[64];   /* its name */
     int64_t repetition, position, concurrency, input_tokens, output_tokens;
     double request_rate; /* per second; 0: a closed loop of `concurrency` users */
     enum cell_state state;
     char reason[256];
     int64_t attempt_id; /* the accepted attempt; 0: none */
-    int64_t attempts;   /* number of attempts so far */
+    int64_t attempts;   /* the number of attempts so far */
     int64_t finished_ms;
     char workload_digest[65];
     struct measurement measurement; /* of the accepted attempt; zero: nothing was measured */
@@ -86,7 +86,7 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
-/* An earlier run, which the new run of this subject and repetition corrects. */
+/* Names an earlier run. The new run of this subject and repetition corrects it. */
 struct correction {
     size_t subject; /* as in cell_plan */
     int64_t repetition;
@@ -102,87 +102,89 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
-    int64_t active_limit; /* most sweeps of the principal, queued or running; 0: no limit */
-    /* NULL: none. The same key of another principal or tool is a different key. */
+    int64_t active_limit; /* limit on the principal's queued and running sweeps; 0: none */
+    /* NULL: none. The same key used by another principal or tool is a different key. */
     const char *idempotency_key;
     const char *arguments_digest;
 };
 
 /* Creates the job (kind "sweep"), the sweep, its runs and cells, its place in line, the audit row
  * and the idempotency row, in one transaction. If the key was used before with the same arguments,
- * *out is the sweep that was created then, and nothing is started; with other arguments: CONFLICT.
- * The cells must name `repetitions` repetitions of each subject; each of these becomes a run. BUSY:
- * the principal already has `active_limit` sweeps queued or running. Free *out with
- * sweep_row_finish. */
+ * *out is the sweep that was created then, and nothing is started. CONFLICT: the key was used with
+ * other arguments. Each subject must have cells in `repetitions` repetitions; a run is created for
+ * each of these. BUSY: the principal already has `active_limit` sweeps queued or running. Free *out
+ * with sweep_row_finish. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);
 /* Queues a new job for the cells of a stopped, cancelled or failed sweep that are still pending.
- * CONFLICT: the sweep's job has not ended, or no cell is pending; BUSY as for sweep_create. With
- * `retry_failed`, failed and skipped cells of unfinished runs become pending again, together with
- * the inferred cells of the same run and token counts; measurements of these cells are kept as
- * rejected attempts. */
+ * With `retry_failed`, failed and skipped cells of unfinished runs first become pending again,
+ * together with the inferred cells of the same run and token counts; measurements of these cells
+ * are kept as rejected attempts. CONFLICT: the sweep's job has not ended, or no cell is pending.
+ * BUSY: as for sweep_create. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
 /* NOT_FOUND: the message names the id. Free *out with sweep_row_finish. */
 CHECKED bool sweep_find(struct store *store, const char *id, struct sweep_row *out,
                         struct error *error);
-/* Lists the sweeps that measure a deployment of this name (NULL: all sweeps), newest first;
- * before_ms 0: from the newest. Free each with sweep_row_finish, then the array. */
+/* Lists the sweeps that measure a deployment of this name (NULL: all sweeps) and were created
+ * before before_ms (0: at any time), newest first. Free each sweep with sweep_row_finish, then the
+ * array. */
 CHECKED bool sweep_list(struct store *store, const char *deployment, int64_t before_ms,
                         size_t limit, struct sweep_row **out, size_t *count, struct error *error);
-/* Finds the oldest sweep that is planned or running and measures a deployment of this name; "":
- * none. */
+/* Finds the oldest sweep that is planned or running and measures a deployment of this name. Sets
+ * `id` to "" if there is none. */
 CHECKED bool sweep_find_active(struct store *store, const char *deployment, char id[ID_SIZE],
                                struct error *error);
-/* Lists cells in the order of the plan, with their accepted measurement; run_id NULL: of all runs
- * of the sweep. Free with cell_rows_free. */
+/* Lists cells in the order of the plan, each with the measurement of its accepted attempt; run_id
+ * NULL: the cells of all runs of the sweep. Free with cell_rows_free. */
 CHECKED bool cell_list(struct store *store, const char *sweep_id, const char *run_id,
                        struct cell_row **out, size_t *count, struct error *error);
-/* Lists the attempts at a sweep's cells; state NULL: in all states. free(*out). */
+/* Lists the attempts at a sweep's cells; state NULL: attempts in any state. free(*out). */
 CHECKED bool cell_attempt_list(struct store *store, const char *sweep_id, const char *state,
                                struct attempt_row **out, size_t *count, struct error *error);
 /* NOT_FOUND: the message names the id. Free *out with run_row_finish. */
 CHECKED bool run_find(struct store *store, const char *id, struct run_row *out,
                       struct error *error);
-/* Lists runs of a deployment and a sweep (NULL: of all): the newest sweep first, its runs in order
- * of repetition; before_ms 0: from the newest. Free with run_rows_free. */
+/* Lists the runs of this deployment and this sweep (NULL: any) that were created before before_ms
+ * (0: at any time): the newest sweep first, its runs in order of repetition. Free with
+ * run_rows_free. */
 CHECKED bool run_list(struct store *store, const char *deployment, const char *sweep_id,
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* The functions from here on that take a claim are for the job's owner. CONFLICT: the claim is
- * stale. A sweep ends with its job (job_finish). */
+/* From here on, the functions that take a claim are for the job's owner; all of them can fail with
+ * CONFLICT because the claim is stale. A sweep ends with its job (job_finish). */
 
-/* Marks the sweep as running. CONFLICT, too: the job does not work on the sweep, or the sweep
- * has ended. */
+/* Marks the sweep as running. Also CONFLICT: the job does not work on the sweep, or the sweep has
+ * ended. */
 CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const char *sweep_id,
                          int64_t now_ms, struct error *error);
-/* Stores how prompts are made for one of the sweep's deployments. CONFLICT, too: the job does not
+/* Stores how prompts are made for one of the sweep's deployments. Also CONFLICT: the job does not
  * work on the sweep. */
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
-/* Sets the fingerprint of the sweep's runs on this deployment that have none. */
+/* Sets the fingerprint of those of the sweep's runs on this deployment that do not have one yet. */
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *fingerprint_json, struct error *error);
-/* Begins an attempt at a cell. CONFLICT, too: the cell does not belong to the job's sweep, is not
- * pending, or is being measured. */
+/* Begins an attempt at a cell. Also CONFLICT: the cell does not belong to the job's sweep, is not
+ * pending, or is already being measured. */
 CHECKED bool attempt_begin(struct store *store, const struct claim *claim, int64_t cell_id,
                            int64_t now_ms, int64_t *attempt_id, struct error *error);
 /* Stores a cell's result in one transaction: measurement, histograms, records, series and the
- * cell's state. CELL_PENDING rejects the attempt, and the cell stays pending. CONFLICT, too: the
- * attempt does not run under this claim, or the cell already has a result. */
+ * cell's state. If that state is CELL_PENDING, the attempt is rejected and the cell stays pending.
+ * Also CONFLICT: the attempt is not running under this claim, or the cell already has a result. */
 CHECKED bool attempt_end(struct store *store, const struct claim *claim, int64_t attempt_id,
                          const struct cell_result *result, int64_t now_ms, struct error *error);
-/* Ends an attempt without a result; the cell stays pending. CONFLICT, too: as for attempt_end. */
+/* Ends an attempt without a result; the cell stays pending. Also CONFLICT: as for attempt_end. */
 CHECKED bool attempt_interrupt(struct store *store, const struct claim *claim, int64_t attempt_id,
                                const char *reason, int64_t now_ms, struct error *error);
 /* Marks every pending cell as skipped. */
 CHECKED bool sweep_skip_cells(struct store *store, const struct claim *claim, const char *sweep_id,
                               const char *reason, int64_t now_ms, struct error *error);
-/* A cell that an adaptive sweep need not measure, and why. */
+/* A cell that an adaptive sweep does not need to measure, and why. */
 struct cell_inference {
     int64_t cell_id;
     char reason[256];
@@ -194,7 +196,7 @@ CHECKED bool sweep_infer_cells(struct store *store, const struct claim *claim, c
 /* NOT_FOUND: the attempt has no histogram of this metric. Free with histogram_destroy. */
 CHECKED bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
                                  struct histogram **out, struct error *error);
-/* Reads the compressed raw records; *requests: how many. *out is heap memory. NOT_FOUND: retention
- * deleted them, or none were written. */
+/* Reads the compressed raw records; *requests: the number of requests in them. *out is heap memory.
+ * NOT_FOUND: the records were deleted when their retention ended, or were never written. */
 CHECKED bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
                                int64_t *requests, struct error *error);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what a principal has stored. */
+/* Counts the bytes that a principal has stored. */
 #include <stddef.h>
 
 #include "store/ledger/disk_space.h"
 #include "store/ledger/store_private.h"
 
 #define MIB 1048576.0
-#define ROW "100 + " /* approximate bytes of a row besides its long columns */
+#define ROW "100 + " /* approximate bytes of a row without its long columns */
 
-/* A query that counts the bytes of one kind of data. Texts need octet_length, because `length`
- * counts characters. */
+/* A query that counts the bytes of one kind of data. It uses octet_length for TEXT columns, because
+ * `length` would count their characters. */
 struct source {
     size_t member;         /* offset into struct usage */
     const char *statement; /* ?1: the principal */
@@ -90,14 +90,15 @@ bool usage_check_in(struct sql_connection *connection, const char *principal, in
         return false;
     all = usage.imports_bytes + usage.datasets_bytes + usage.sweeps_bytes + usage.deployments_bytes;
     return all < limit_bytes
-           || error_set(error, ERROR_CONFLICT,
-                        "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
-                        "deployments %.1f), at least as much as the setting storage_limit_bytes "
-                        "allows (%.1f MiB): raw records of sweeps are deleted after records_days; "
-                        "an admin can raise the limit, which does not apply to admins",
-                        principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
-                        (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
-                        (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
+           || error_set(
+               error, ERROR_CONFLICT,
+               "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
+               "deployments %.1f), at least as much as the setting storage_limit_bytes "
+               "allows (%.1f MiB): sweeps' raw records are deleted after some time (setting "
+               "records_days); an admin can raise the limit, which does not apply to admins",
+               principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
+               (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
+               (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);
 }
 
 bool usage_check(struct store *store, const char *principal, int64_t limit_bytes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of a deployment's scrapes at one level, packed by series: the times, which all series
- * share, and the directory of the families. A family is all series of one name; its points are in
- * rows of their own (chunks.h). A series with values in the block has a lane: a point for each of
- * the times. Private to store/. */
+/* A block holds a part of a deployment's scrapes at one level, packed by series. It consists of the
+ * times, which all series share, and the directory of the families. A family is all series with one
+ * name; their points are in separate rows (chunks.h). Each series that has values in the block has
+ * a lane: one point for each of the times. Private to store/. */
 #pragma once
 
 #include "base/core/error.h"
@@ -10,17 +10,17 @@
 #include "store/series/scrape_point.h"
 
 #define BLOCK_POINTS 1440        /* a block with this many times is full */
-#define BLOCK_POINTS_LIMIT 65536 /* a block never has more times */
-#define BLOCK_FAMILIES 65536     /* a block never has more rows of families */
-/* A block begins at a multiple of this, and less than this before its first scrape. */
+#define BLOCK_POINTS_LIMIT 65536 /* maximum number of times in a block */
+#define BLOCK_FAMILIES 65536     /* maximum number of family rows in a block */
+/* A block begins at a multiple of this; its first scrape comes less than this long after that. */
 #define BLOCK_EARLY_MS (10 * 60 * 1000LL)
-/* Returns the length of a span: no block extends across a multiple of it. */
+/* Returns the length of a span. No block extends across a multiple of this length. */
 int64_t block_span_ms(enum scrape_level level);
 
 struct block {
     struct scrape_point *times; /* at_ms, count and covered_ms of each step; the rest is 0 */
     size_t count;
-    int64_t *families; /* ids, ascending; a family that has several rows is listed for each row */
+    int64_t *families; /* ids, ascending; a family with several rows is listed once for each row */
     size_t family_count;
 };
 /* Appends the block in packed form. */
@@ -33,12 +33,13 @@ int64_t block_place(const struct block *block, int64_t family);
 
 /* Adds a later point of the same step to `point`. */
 void block_point_merge(struct scrape_point *point, const struct scrape_point *later);
-/* Makes the point of one scrape of a series, given the time and value of the previous scrape
- * (before_ms -1: none). */
+/* Makes the point for one scrape of a series, given the time and value of the previous scrape
+ * (before_ms -1: there is none). */
 struct scrape_point block_point_of(int64_t at_ms, double value, bool is_counter, int64_t before_ms,
                                    double before);
 
-/* Copies one member of the points (the double at `offset` in each) into a column, and back. */
+/* block_points_get copies one member of each point (the double at `offset`) into a column;
+ * block_points_put copies the column back. */
 void block_points_get(const struct scrape_point *points, size_t count, size_t offset, double *out);
 void block_points_put(const double *column, size_t count, size_t offset,
                       struct scrape_point *points);

@@ -3,7 +3,7 @@
 
 #include "store/engine/sql.h"
 
-/* A row whose lanes have reached this size, before compression, takes no more lanes. */
+/* No more lanes are added to a row whose lanes have reached this size, before compression. */
 #define CHUNK_BYTES (256UL * 1024)
 
 /* ---- Reading ---- */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The families of a block, in the table chunks: a family has one row, or several if it is large.
- * Private to store/. */
+/* Reads and writes the families of a block. In the table chunks, each family has one row, or
+ * several if it is large. Private to store/. */
 #pragma once
 
 #include "store/series/series_codec.h"
 
 struct sql_connection;
 
-/* Reads one family's lanes, in ascending order of their series. */
+/* Reads one family's lanes, in ascending order of their series ids. */
 struct family_reader {
     struct sql_connection *connection;
     const struct block *block;
@@ -16,7 +16,7 @@ struct family_reader {
     int64_t place;               /* the index of the next row in the block */
     struct series_reader *lanes; /* reads the lanes of the open row; NULL: none is open */
 };
-/* Borrows `block`. If the block lacks the family, there are no lanes. */
+/* Borrows `block`. If the block does not have the family, the reader finds no lanes. */
 struct family_reader family_reader_begin(struct sql_connection *connection, int64_t block_id,
                                          const struct block *block, enum scrape_level level,
                                          int64_t family);
@@ -25,11 +25,11 @@ CHECKED bool family_reader_next(struct family_reader *reader, const struct lane 
                                 struct error *error);
 void family_reader_end(struct family_reader *reader);
 
-/* Adds families to a block. The caller adds them in ascending order of their ids, and the lanes of
- * each in ascending order of their series. */
+/* Adds families to a block. The caller must add the families in ascending order of their ids, and
+ * each family's lanes in ascending order of their series ids. */
 struct family_writer {
     struct sql_connection *connection;
-    struct block *block; /* the block whose directory it fills */
+    struct block *block; /* the writer also fills its directory */
     int64_t block_id, family;
     struct series_packer *packer;
 };
@@ -37,6 +37,6 @@ struct family_writer family_writer_begin(struct sql_connection *connection, int6
                                          struct block *block, enum scrape_level level);
 CHECKED bool family_writer_add(struct family_writer *writer, int64_t family,
                                const struct lane *lane, struct error *error);
-/* Writes the lanes that are still in memory, which family_writer_end would discard. */
+/* Writes the lanes that are still in memory. Otherwise, family_writer_end discards them. */
 CHECKED bool family_writer_flush(struct family_writer *writer, struct error *error);
 void family_writer_end(struct family_writer *writer);

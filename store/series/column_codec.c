@@ -7,13 +7,13 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* In MODE_BITS, a byte with this bit stands for a value that was predicted wrongly. After the byte
- * comes the XOR of value and prediction, without the zero bytes at both ends: three bits of the
- * byte count those at the most significant end, three those at the least significant end. A byte
- * without this bit stands for a run of right predictions: it is their number, minus one. */
+/* In MODE_BITS, a byte with this bit stands for a wrong prediction. It is followed by the XOR of
+ * value and prediction, without the leading and trailing zero bytes. Three bits of the byte say how
+ * many leading zero bytes are omitted, and three bits how many trailing ones. A byte without this
+ * bit stands for a run of right predictions; its value is their number minus one. */
 #define MISS 0x80
 #define HITS_MAX 128
-#define MISS_MAX 9 /* bytes */
+#define MISS_MAX 9 /* bytes of one wrong prediction */
 
 static double predict(const struct prediction *prediction, const double *values, size_t i)
 {
@@ -80,7 +80,7 @@ static uint8_t *put_miss(uint8_t *to, uint64_t wrong_bits)
 
     *to++ = (uint8_t)(MISS | front << 3 | back);
     wrong_bits >>= back * 8;
-    memcpy(to, &wrong_bits, length); /* little endian on all our machines */
+    memcpy(to, &wrong_bits, length); /* all supported machines are little-endian */
     return to + length;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolls scrapes up and packs them by series, window by window. */
+/* Rolls up scrapes and packs them by series, one window (rollup_window.h) at a time. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -10,7 +10,7 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* Keeps the last scrape, because the next window counts growth from it. */
+/* Keeps the window's last scrape, because the next window counts growth from it. */
 static CHECKED bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
@@ -21,9 +21,9 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Ensures that no value in the window is newer than the seen_ms of its series. A seen_ms before
- * the window's last scrape is replaced by the time one day after that scrape, so that it is written
- * only once a day. */
+/* Ensures that no value in the window is newer than the seen_ms of its series. If a seen_ms is
+ * earlier than the window's last scrape, it is set to one day after that scrape, so that it is
+ * written at most about once a day. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
@@ -67,7 +67,8 @@ static CHECKED bool grow_all(struct rollup_window *window,
     return true;
 }
 
-/* Adds the window to all levels together, so that its scrapes are not read for each level again. */
+/* Adds the window to all levels together, so that its scrapes need not be read again for each
+ * level. */
 static CHECKED bool grow_levels(struct rollup_window *window, struct error *error)
 {
     struct rollup_writer writers[SCRAPE_LEVELS] = { 0 };
@@ -135,7 +136,8 @@ static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int6
     return true;
 }
 
-/* Continues after a deployment that cannot be rolled up, and returns the last such error. */
+/* If a deployment cannot be rolled up, continues with the others; *error is then the last such
+ * error. */
 bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;

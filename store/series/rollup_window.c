@@ -12,15 +12,15 @@
 
 #define LONG_WINDOW_MS (60 * 60 * 1000LL)
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
-/* If the first ten minutes have more scrapes than this, they are the window. */
+/* If the first ten minutes have more scrapes than this, the window ends after these ten minutes. */
 #define SHORT_FROM_ROWS 120
 #define GRACE_MS 30000 /* time for scrapes that are still running */
-/* No more values are in memory together (4 MiB), unless a single series has more. */
+/* At most this many values (4 MiB) are in memory at once, unless a single series has more. */
 #define VALUES_LOADED 524288
 
-/* ---- Which window is next ---- */
+/* ---- Finding the next window ---- */
 
-/* *at_ms: the time of the first scrape that is not rolled up; INT64_MAX: there is none. */
+/* Finds the time of the first scrape that is not rolled up yet; *at_ms INT64_MAX: there is none. */
 static CHECKED bool find_first(const struct rollup_window *window, int64_t *at_ms,
                                struct error *error)
 {
@@ -77,7 +77,7 @@ bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct err
 
 /* ---- The window's times and series ---- */
 
-/* Finds the scrape before the window; *epoch -1: there is none. */
+/* Finds the last scrape before the window; *epoch -1: there is none. */
 static CHECKED bool read_time_before(struct rollup_window *window, int64_t *epoch,
                                      struct error *error)
 {
@@ -150,7 +150,7 @@ bool rollup_window_read(struct rollup_window *window, struct error *error)
 /* ---- The values of some series ---- */
 
 struct batch {
-    struct source **sources; /* in ascending order of series */
+    struct source **sources; /* in ascending order of their series ids */
     size_t count;
 };
 
@@ -179,8 +179,8 @@ static void make_batch(struct rollup_window *window, size_t first, struct batch 
     qsort(out->sources, out->count, sizeof *out->sources, by_series);
 }
 
-/* Copies one scrape's samples to their series: as the values at `index` or, if `index` is -1, as
- * those before the window. A value that is not finite counts as absent. */
+/* Copies one scrape's samples to their series: to values[index] or, if `index` is -1, to `before`.
+ * A value that is not finite counts as absent. */
 static CHECKED bool copy_samples(struct batch *batch, const void *data, size_t length,
                                  int64_t index, struct error *error)
 {
@@ -206,7 +206,7 @@ static CHECKED bool copy_samples(struct batch *batch, const void *data, size_t l
     return true;
 }
 
-/* Begins with the scrape before the window, if there is one. */
+/* Reads the values for the batch, beginning with the scrape before the window if there is one. */
 static CHECKED bool read_scrapes(const struct rollup_window *window, struct batch *batch,
                                  struct error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a deployment's scrapes that is due to be rolled up, by series. Private to store/. */
+/* A window is the part of a deployment's scrapes that is rolled up next, with the values sorted by
+ * series. Private to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +11,10 @@
 
 struct sql_connection;
 
-/* A series, with its values in the window. */
+/* A series with its values in the window. */
 struct source {
     int64_t series, family;
-    int64_t seen_ms; /* the blocks have no newer point of this series */
+    int64_t seen_ms; /* no block has a newer point of this series */
     bool is_counter;
     /* The rest is set by rollup_window_load. */
     bool has_values; /* the window has a value of this series */
@@ -26,23 +27,23 @@ struct rollup_window {
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* time of the scrape before the window; -1: there is none */
     int64_t *at_ms;    /* times of the window's scrapes */
-    /* For each scrape: the previous one is of the same epoch, so growth is counted from it. A new
-     * epoch begins when the clock is set back. */
+    /* For each scrape: whether the previous one belongs to the same epoch, so that growth is
+     * counted from it. A new epoch begins when the clock is set back. */
     bool *follows;
-    size_t count;           /* of scrapes in the window */
-    struct source *sources; /* by family, then series */
+    size_t count;           /* the number of scrapes in the window */
+    struct source *sources; /* sorted by family, then by series id */
     size_t source_count;
     double *values; /* values of the sources that are loaded */
 };
 
-/* Finds the oldest scrapes that are not rolled up yet: those up to the end of their hour or, if
- * there are many, of their ten minutes. count 0: that end has not come, or came less than 30 s
- * ago, or there are no such scrapes. */
+/* Finds the oldest scrapes that are not rolled up yet, up to the end of the hour or, if there are
+ * many, of the ten minutes in which the first one was made. Sets `count` to 0 if there are no such
+ * scrapes, or if that end is still to come or is less than 30 s ago. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);
-/* Loads the values of the source at `first`, and of as many after it as fit in some megabytes;
- * *count: of how many sources. Unloads the values loaded earlier. */
+/* Loads the values of the source at index `first`, and of as many sources after it as fit in a few
+ * megabytes; *count: the number of sources loaded. Unloads the values that were loaded earlier. */
 CHECKED bool rollup_window_load(struct rollup_window *window, size_t first, size_t *count,
                                 struct error *error);
 void rollup_window_finish(struct rollup_window *window);

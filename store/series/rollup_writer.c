@@ -15,8 +15,8 @@ static int64_t step_start_ms(const struct rollup_writer *writer, size_t scrape)
     return at_ms - at_ms % scrape_level_ms(writer->level);
 }
 
-/* Returns whether the old block must not grow: it is full and the window comes after it, or the two
- * together could exceed BLOCK_POINTS_LIMIT. */
+/* Returns whether the old block must not grow, because it is full and the window comes after it, or
+ * because the two together could exceed BLOCK_POINTS_LIMIT. */
 static bool is_closed(const struct rollup_writer *writer)
 {
     const struct block *old = &writer->old;
@@ -69,8 +69,7 @@ static CHECKED bool find_old(struct rollup_writer *writer, struct error *error)
     return sql_find(&sql, &found, error) && (!found || read_old(writer, &sql, error));
 }
 
-/* Adds a time at the end of the block's times, unless it is the last one already; returns its
- * position. */
+/* Appends a time to the block's times, unless it is already the last one; returns its position. */
 static size_t place_last(struct block *block, int64_t step_at_ms)
 {
     if (block->count == 0 || block->times[block->count - 1].at_ms != step_at_ms)
@@ -78,7 +77,7 @@ static size_t place_last(struct block *block, int64_t step_at_ms)
     return block->count - 1;
 }
 
-/* Merges the old block's times and the steps of the window's scrapes, in order. */
+/* Merges the old block's times and the steps of the window's scrapes, in ascending order. */
 static void merge_times(struct rollup_writer *writer)
 {
     const struct rollup_window *window = writer->window;

@@ -9,12 +9,12 @@
 #include "store/series/varint.h"
 
 #define VERSION 1
-#define SAMPLE_MAX (VARINT_MAX + VARINT_MAX) /* bytes of one sample */
+#define SAMPLE_MAX (VARINT_MAX + VARINT_MAX) /* maximum bytes of one sample */
 
 static uint8_t *put_value(uint8_t *out, double value)
 {
     if (!is_whole(value)) {
-        memcpy(out, &value, sizeof value); /* little endian on all our machines */
+        memcpy(out, &value, sizeof value); /* all supported machines are little-endian */
         return out + sizeof value;
     }
     return varint_put(out, zigzag((int64_t)value));
@@ -37,7 +37,7 @@ static bool get_value(const uint8_t **in, const uint8_t *end, bool whole, double
     return true;
 }
 
-/* Orders by series, and samples of one series by their position in the array. */
+/* Sorts by series id, and samples of the same series by their position in the array. */
 static int by_series(const void *a, const void *b)
 {
     const struct sample *x = *(const struct sample *const *)a;
@@ -49,7 +49,7 @@ static int by_series(const void *a, const void *b)
 }
 
 /* Usually there is nothing to sort: a metrics page lists its series in the same order each time,
- * and their ids were given in that order. */
+ * and their ids were assigned in that order. */
 static void sort(struct sample *samples, size_t count, struct sample **order)
 {
     bool sorted = true;
@@ -89,7 +89,7 @@ bool samples_unpack(const void *data, size_t length, struct sample **out, size_t
                     struct error *error)
 {
     const uint8_t *in = data, *end = in + length;
-    struct sample *samples = memory_zeroed(length, sizeof *samples); /* each is 2 bytes or more */
+    struct sample *samples = memory_zeroed(length, sizeof *samples); /* each has at least 2 bytes */
     size_t found = 0;
     int64_t last = 0;
     bool ok = length > 0 && *in++ == VERSION;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs the values of one scrape: ascending series ids as differences, whole numbers as varints,
- * other numbers as 8 bytes. Private to store/. */
+/* Packs the values of one scrape: series ids in ascending order, as differences; whole values as
+ * varints; other values as 8 bytes each. Private to store/. */
 #pragma once
 
 #include <stddef.h>
@@ -13,8 +13,8 @@ struct sample {
     double value;
 };
 
-/* Packs the samples in order of series; of two samples of the same series, the later one is kept.
- * *out is heap memory. */
+/* Packs the samples in ascending order of series ids. If two samples are of the same series, only
+ * the later one is kept. *out is heap memory. */
 void samples_pack(struct sample *samples, size_t count, void **out, size_t *length);
 /* *out is heap memory. INTERNAL: the data is malformed. */
 CHECKED bool samples_unpack(const void *data, size_t length, struct sample **out, size_t *count,

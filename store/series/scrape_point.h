@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The levels that scrapes are rolled up to, and what is stored for a step of time. */
+/* The levels that scrapes are rolled up to, and what is stored for each time step. */
 #pragma once
 
 #include <stdint.h>
@@ -8,13 +8,14 @@
 enum scrape_level { SCRAPE_RAW, SCRAPE_10_S, SCRAPE_1_MIN, SCRAPE_1_H, SCRAPE_LEVELS };
 int64_t scrape_level_ms(enum scrape_level level); /* length of a step; 1 for SCRAPE_RAW */
 
-/* The scrapes of one series within one step of time. */
+/* Summarizes the scrapes of one series within one time step. */
 struct scrape_point {
     int64_t at_ms;              /* the step's start */
-    double count;               /* of scrapes; a whole number */
+    double count;               /* number of scrapes; a whole number */
     double last, min, max, sum; /* counters have only `last` */
-    /* Only of counters, and summed over the scrapes: the growth since the previous scrape (from 0
-     * after a restart), and the time since then. A scrape adds neither if there is no previous
-     * one, if that one lacks the series, or if the clock was set back in between. */
+    /* Only for counters, summed over the scrapes: the growth since the previous scrape (from 0
+     * after a restart), and the time since then. A scrape adds nothing to either sum if there is no
+     * previous scrape, if the previous scrape lacks the series, or if the clock was set back in
+     * between. */
     double increase, covered_ms;
 };

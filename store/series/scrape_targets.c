@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which deployments are scraped, and how the last scrape of each went. */
+/* Stores which deployments are scraped, and how the last scrape of each one went. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,8 +19,8 @@ struct scrape {
     const struct scrape_value **values;
     int64_t *ids; /* parallel to the values; 0: not known yet */
     size_t count;
-    uint64_t generation; /* of the ids; see series_cache_generation */
-    /* The part that is stored, determined anew in each run of the transaction. */
+    uint64_t generation; /* the cache's generation when `ids` was read */
+    /* The part that is stored; determined anew each time the transaction runs. */
     const struct scrape_value **kept;
     struct sample *samples; /* parallel to `kept`, followed by `extra` further samples */
     size_t kept_count, extra;
@@ -28,7 +28,7 @@ struct scrape {
     struct scrape_left_out *left_out;
 };
 
-/* Finds the series of a value, and updates its type. *id 0: there is none. */
+/* Finds the series of a value, and updates its type. *id 0: there is no such series. */
 static CHECKED bool series_find(struct sql_connection *connection, int64_t deployment_id,
                                 const struct scrape_value *value, int64_t *id, struct error *error)
 {
@@ -78,7 +78,7 @@ static CHECKED bool read_number(struct sql_connection *connection, const char *s
     return true;
 }
 
-/* Finds or inserts a series; *id 0: it is new and beyond the limit. *known_count: how many series
+/* Finds or inserts a series; *id 0: it is new and exceeds the limit. *known_count: how many series
  * the deployment has, plus those that were refused in this scrape; -1: not counted yet. */
 static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t deployment_id,
                                    const struct scrape_value *value, int64_t *known_count,
@@ -96,9 +96,10 @@ static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t de
            || series_insert(connection, deployment_id, value, id, error);
 }
 
-/* Finds the missing ids, inserts new series, and omits those beyond the limit. If unused series
- * were deleted since the known ids were read from the cache, all ids are looked up again. None can
- * be deleted meanwhile: only the writer's thread, which runs this function, deletes series. */
+/* Finds the missing ids, inserts new series, and omits those that exceed the limit. If unused
+ * series were deleted since the known ids were read from the cache, all ids are looked up again. No
+ * series can be deleted during this: series are deleted only on the writer's thread, which also
+ * runs this function. */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -141,7 +142,7 @@ static size_t *number_of(struct scrape_left_out *left_out, const struct limit *l
     return (size_t *)(void *)((char *)left_out + limit->offset);
 }
 
-/* Adds a gauge named SCRAPE_LEFT_OUT for each limit that this scrape exceeds or an earlier one did.
+/* Adds a gauge named SCRAPE_LEFT_OUT for each limit that this scrape or an earlier one exceeded.
  * The gauges are stored even if the deployment has SCRAPE_SERIES_LIMIT series. */
 static CHECKED bool apply_left_out(struct sql_connection *connection, struct scrape *scrape,
                                    struct error *error)
@@ -165,7 +166,8 @@ static CHECKED bool apply_left_out(struct sql_connection *connection, struct scr
     return true;
 }
 
-/* Chooses the gauges of SCRAPE_LEFT_OUT. The tag is the limit's position in the table. */
+/* Chooses the gauges named SCRAPE_LEFT_OUT. The tag is the position of the gauge's limit in
+ * `limits`. */
 static bool is_limit(void *context, const struct scrape_series *series, size_t *tag)
 {
     (void)context;
@@ -199,8 +201,8 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After a clock was set back, new scrapes are rolled up among those that were rolled up before. The
- * last scrape that is rolled up already is still in `samples`, because growth would be counted from
+/* After the clock was set back, new scrapes are rolled up among those that were already rolled up.
+ * The last of these is still in `samples`, where it was kept so that growth could be counted from
  * it. It is deleted, so that it is not rolled up twice. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
@@ -217,7 +219,8 @@ static CHECKED bool go_back(struct sql_connection *connection, const struct scra
     return sql_run(&forget, error) && sql_run(&mark, error);
 }
 
-/* Finds the scrape's epoch: a new epoch begins if the clock was set back since the last scrape. */
+/* Determines the scrape's epoch: a new epoch begins if the clock was set back since the last
+ * scrape. */
 static CHECKED bool begin_scrape(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -265,7 +268,8 @@ static bool fits(const struct scrape_value *value)
     return strlen(value->name) < SCRAPE_NAME_SIZE && strlen(value->labels) < SCRAPE_LABELS_SIZE;
 }
 
-/* Selects the values that fit, with the ids that are known; returns how many ids are not. */
+/* Selects the values that fit, with their ids if these are known; returns how many ids are not
+ * known. */
 static size_t select_values(struct scrape *scrape, const struct scrape_value *values, size_t count)
 {
     size_t unknown_count = 0;

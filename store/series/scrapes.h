@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scraped metrics. The targets, which say which deployments are scraped, are in the main database;
- * series and samples are in a file of their own, scrapes.db. In PostgreSQL all are in one database,
- * but series and samples have connections of their own. */
+/* Stores scraped metrics. The targets, which say which deployments are scraped, are in the main
+ * database; series and samples are in a separate file, scrapes.db. In PostgreSQL, all of them are
+ * in one database, but series and samples use separate connections. */
 #pragma once
 
 #include "store/ledger/change.h"
@@ -11,7 +11,7 @@
 struct scrape_target {
     int64_t deployment_id, interval_ms; /* interval 0: the deployment is not scraped */
     int64_t last_ms;                    /* when it was last scraped; 0: never */
-    char last_error[256];               /* why that scrape failed; "": it did not */
+    char last_error[256];               /* why that scrape failed; "": it did not fail */
 };
 /* Sets how often a deployment is scraped; 0: never. NOT_FOUND: there is no such deployment. */
 CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
@@ -25,8 +25,8 @@ CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out,
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
-/* How many series of a deployment are stored at most. Only the gauges of SCRAPE_LEFT_OUT may exceed
- * this number. */
+/* The maximum number of series that are stored for a deployment. Only the gauges named
+ * SCRAPE_LEFT_OUT can exceed it. */
 #define SCRAPE_SERIES_LIMIT 5000
 #define SCRAPE_NAME_SIZE 128
 #define SCRAPE_LABELS_SIZE 512
@@ -36,23 +36,23 @@ struct scrape_value {
 };
 /* How many series of a scrape are not stored, by the limit that they exceed. */
 struct scrape_left_out {
-    size_t by_page;       /* by the limit for one metrics page; counted by the caller */
+    size_t by_page;       /* by the limit on one metrics page; counted by the caller */
     size_t by_deployment; /* new series of a deployment that already has SCRAPE_SERIES_LIMIT */
-    size_t by_length; /* names or labels of at least SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE bytes */
-    bool is_first;    /* this deployment exceeds one of the limits for the first time */
+    size_t by_length;     /* names or labels too long for SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE */
+    bool is_first;        /* this deployment exceeds one of the limits for the first time */
 };
-/* Once a deployment has exceeded a limit, each scrape also stores a gauge of this name for that
- * limit. */
+/* Once a deployment has exceeded a limit, each of its scrapes also stores a gauge of this name for
+ * that limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
 /* Stores a scrape as one row, and its new series up to the limit. `left_out` (may be NULL) says how
- * many series the caller omitted; the numbers of those omitted here are added. If the clock was set
- * back, at_ms may be earlier than the times of other scrapes: the scrape is then rolled up among
- * them. */
+ * many series the caller omitted; the numbers of series omitted here are added to it. If the clock
+ * was set back, at_ms can be earlier than the times of other scrapes: the scrape is then rolled up
+ * among them. */
 CHECKED bool scrape_add(struct store *store, int64_t deployment_id, int64_t at_ms,
                         const struct scrape_value *values, size_t count,
                         struct scrape_left_out *left_out, struct error *error);
-/* Records within a second how a scrape went; `problem` NULL: it succeeded, which scrape_add records
- * itself. */
+/* Records how a scrape went; the record is written within a second. `problem` NULL: it succeeded
+ * (scrape_add records this itself). */
 CHECKED bool scrape_note(struct store *store, int64_t deployment_id, int64_t at_ms,
                          const char *problem, struct error *error);
 
@@ -62,7 +62,7 @@ struct scrape_series {
 struct scrape_range {
     int64_t deployment_id;
     const char *name;
-    int64_t from_ms, to_ms; /* to_ms not included */
+    int64_t from_ms, to_ms; /* to_ms is not included */
     int64_t step_ms;        /* 1: each scrape separately */
 };
 /* Receives the points of a range. */
@@ -73,31 +73,32 @@ struct scrape_visitor {
     void (*receive)(void *context, size_t tag, const struct scrape_point *point);
     void *context;
 };
-/* Reports the series named range->name step by step, from the level and the scrapes not yet rolled
- * up. Steps without a value are skipped; the points of each series ascend, except where the clock
- * was set back, when a step may also occur twice. from_ms and step_ms must be multiples of
- * scrape_level_ms(level). Needs memory for a point per series. */
+/* Reports the series named range->name step by step, from the blocks of the level and from the
+ * scrapes that are not rolled up yet. Steps without a value are skipped. The points of each series
+ * are in ascending order of time, except where the clock was set back; there, a step can also occur
+ * twice. from_ms and step_ms must be multiples of scrape_level_ms(level). Needs memory for one
+ * point per series. */
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
-/* Finds, for each limit, the most series that one scrape of the range omitted; range->name is not
- * used. */
+/* Finds, for each limit, the largest number of series that a single scrape in the range omitted.
+ * range->name is not used. */
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
-/* Chooses the coarsest level that is fine enough for step_ms or, if that does not go back to
- * from_ms, the finest coarser level that does. If none of these levels does, chooses the one
- * that goes back furthest. */
+/* Chooses the coarsest level that is fine enough for step_ms. If that level does not go back to
+ * from_ms, chooses the finest coarser level that does or, if none does, the level that goes back
+ * furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
-/* Finds the type of the series of that name; "": the deployment has no such series. */
+/* Finds the type of the series with this name; "": the deployment has no such series. */
 CHECKED bool scrape_type(struct store *store, int64_t deployment_id, const char *name,
                          char type[16], struct error *error);
 /* Lists the names of the deployment's series, in ascending order. free(*out). */
 CHECKED bool scrape_names(struct store *store, int64_t deployment_id, char (**out)[128],
                           size_t *count, struct error *error);
 
-/* Rolls up the scrapes of complete hours (if there are many scrapes, of complete ten minutes), and
- * packs them by series. Each such period is one transaction, which also records where it ends:
- * after an interruption, the next call continues from there. */
+/* Rolls up the scrapes of complete hours or, if there are many scrapes, of complete ten-minute
+ * periods, and packs them by series. Each period is one transaction, which also records where the
+ * period ends. After an interruption, the next call continues from there. */
 CHECKED bool scrape_compact(struct store *store, int64_t now_ms, struct error *error);

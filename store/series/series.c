@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 
 #define BUCKETS 16384 /* a power of two */
-#define LIMIT 131072  /* a cache with this many entries is cleared */
+#define LIMIT 131072  /* when the cache has this many entries, it is cleared */
 
 struct entry {
     struct entry *next;

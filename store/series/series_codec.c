@@ -10,13 +10,13 @@
 #include "store/series/scrapes.h"
 #include "store/series/varint.h"
 
-#define UNPACKED_LIMIT (256UL * 1024 * 1024) /* bytes of one row */
+#define UNPACKED_LIMIT (256UL * 1024 * 1024) /* bytes of one row, unpacked */
 
 /* ---- Columns ---- */
 
 #define OF(member) offsetof(struct scrape_point, member)
 
-/* The members of a point that are kept. `count` and `last` come first, because the others are
+/* The members of a point that are stored. `count` and `last` come first, because the others are
  * predicted from them. */
 static const size_t raw_members[] = { OF(count), OF(last) };
 static const size_t gauge_members[] = { OF(count), OF(last), OF(min), OF(max), OF(sum) };
@@ -28,12 +28,13 @@ static size_t members_of(enum scrape_level level, bool is_counter, const size_t 
     return level == SCRAPE_RAW ? 2 : is_counter ? 4 : 5;
 }
 
-/* Working memory for lanes, one after another: four columns of `count` numbers each. */
+/* Working memory for lanes, which are handled one after another: four columns of `count` numbers
+ * each. */
 struct workspace {
     size_t count;
     double *column, *base;
-    double *before, *now; /* the members `last` of the previous lane and of this one */
-    bool has_before;      /* this row has a previous lane */
+    double *before, *now; /* the values `last` of the previous lane and of this one */
+    bool has_before;      /* this lane is not the first one in its row */
 };
 
 static void workspace_begin(struct workspace *workspace, size_t count)
@@ -89,7 +90,7 @@ static struct prediction predict_member(struct workspace *workspace, const struc
     return (struct prediction){ workspace->base, false };
 }
 
-/* Fills the column `now` with the members `last`. An absent point repeats the previous value (0 if
+/* Fills the column `now` with the values `last`. An absent point repeats the previous value (0 if
  * it is the first point), because a repeated value takes the least space. */
 static void fill_last(struct workspace *workspace, const struct scrape_point *points)
 {
@@ -100,7 +101,7 @@ static void fill_last(struct workspace *workspace, const struct scrape_point *po
 }
 
 /* Packs `last`, predicted from its own previous value alone or also from the previous series,
- * whichever takes fewer bytes; the first byte says which. */
+ * whichever takes fewer bytes. The first byte says which. */
 static void pack_last(struct workspace *workspace, struct text *out)
 {
     const struct prediction alone = { NULL, true }, with_neighbour = { workspace->base, true };
@@ -136,7 +137,7 @@ static bool unpack_last(struct workspace *workspace, const uint8_t **in, const u
         &(struct prediction){ with_neighbour ? workspace->base : NULL, true });
 }
 
-/* Copies the column `now` into all points, including the absent ones. */
+/* Copies the column `now` into `last` of all points, including the absent ones. */
 static void put_last(struct workspace *workspace, struct scrape_point *points)
 {
     block_points_put(workspace->now, workspace->count, OF(last), points);

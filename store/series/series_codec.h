@@ -11,13 +11,13 @@ struct lane {
     struct scrape_point *points; /* parallel to the block's times; count 0: absent */
 };
 
-/* Packs lanes, in ascending order of series, into one run of bytes. Of counters the bytes have
- * count, last, increase and covered_ms; of other series count, last, min, max and sum; at
- * SCRAPE_RAW only count and last. */
+/* Packs lanes, in ascending order of their series ids, into one sequence of bytes. For counters,
+ * the bytes contain count, last, increase and covered_ms; for other series count, last, min, max
+ * and sum; at SCRAPE_RAW only count and last. */
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
-/* Adds a lane. Changes the member `last` of its absent points. */
+/* Adds a lane. Overwrites the member `last` of its absent points. */
 void series_packer_add(struct series_packer *packer, const struct lane *lane);
 /* Returns how many bytes were added since the last flush, before compression; 0: no lane was
  * added. */

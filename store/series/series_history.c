@@ -11,7 +11,7 @@
 #include "store/series/samples.h"
 #include "store/series/scrapes.h"
 
-/* A series that is being read: the step that was not reported yet, and the value at the previous
+/* A series that is being read: the step that is not reported yet, and the value at the previous
  * scrape. */
 struct reading {
     int64_t id;
@@ -27,10 +27,10 @@ struct selection {
     enum scrape_level level;
     const struct scrape_visitor *visitor;
     int64_t family;
-    struct reading *readings; /* by ascending id */
+    struct reading *readings; /* in ascending order of ids */
     size_t count;
-    /* Of the previous scrape that was read from `samples`; -1: there is none. A new epoch begins
-     * when the clock is set back. */
+    /* The epoch of the previous scrape that was read from `samples`; -1: there is none. A new epoch
+     * begins when the clock is set back. */
     int64_t epoch;
 };
 
@@ -111,7 +111,7 @@ static void forget_before(struct selection *selection)
         selection->readings[i].before_ms = -1;
 }
 
-/* A value that is not finite counts as absent. */
+/* Adds one scrape's value of the series. A value that is not finite counts as absent. */
 static void add_scrape(const struct selection *selection, struct reading *reading, int64_t at_ms,
                        double value)
 {
@@ -126,8 +126,8 @@ static void add_scrape(const struct selection *selection, struct reading *readin
 
 /* ---- Packed scrapes ---- */
 
-/* Converts a point of a series that was packed as a counter and is none now, or the reverse: both
- * kinds have only `count` and `last` in common. */
+/* Converts a point of a series that was packed as a counter and no longer is one, or the reverse.
+ * Keeps only `count` and `last`, because the two kinds have nothing else in common. */
 static void change_type(struct scrape_point *point, bool is_counter)
 {
     *point =
@@ -160,8 +160,8 @@ static void add_lane(const struct selection *selection, struct reading *reading,
     }
 }
 
-/* Lanes and readings are both in ascending order of ids. A series without a lane is absent from all
- * of the block's scrapes: the next block counts no growth for it from this one. */
+/* Lanes and readings are both in ascending order of series ids. A series without a lane is absent
+ * from all of the block's scrapes, so that the next block counts no growth from this one. */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {
@@ -194,9 +194,10 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
     return ok;
 }
 
-/* Begins with the last block that is sure to have a scrape before the range, because growth is
- * counted from that scrape: a block begins less than BLOCK_EARLY_MS before its first scrape. If no
- * block is sure to have one, begins with the first block. */
+/* Growth at the beginning of the range is counted from the scrape before the range. So this
+ * function begins with the last block that is sure to have such a scrape: a block's first scrape
+ * comes less than BLOCK_EARLY_MS after the block's beginning. If no block is sure to have one, it
+ * begins with the first block. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
 {
@@ -229,8 +230,9 @@ static CHECKED bool read_blocks(struct sql_connection *connection, struct select
 
 /* ---- Scrapes that are not packed yet ---- */
 
-/* `packed`: the scrape is already in a block. It is not added again, but the growth of the next
- * one is counted from it. Samples and readings are both in ascending order of ids. */
+/* If `packed` is set, the scrape is already in a block: it is not added again, but the growth at
+ * the next scrape is counted from it. Samples and readings are both in ascending order of series
+ * ids. */
 static CHECKED bool add_samples(struct selection *selection, int64_t at_ms, bool packed,
                                 const void *data, size_t length, struct error *error)
 {
@@ -319,9 +321,9 @@ bool scrape_visit(struct store *store, const struct scrape_range *range, enum sc
     return ok;
 }
 
-/* ---- Which level ---- */
+/* ---- Choosing a level ---- */
 
-/* Reads when each level begins; INT64_MAX: it is empty. */
+/* Finds the time at which each level begins; INT64_MAX: the level is empty. */
 static CHECKED bool read_beginnings(struct sql_connection *connection, int64_t deployment_id,
                                     int64_t beginnings[SCRAPE_LEVELS], struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deletes series without stored values, so that labels that come and go (pods, adapters) do not use
- * up a deployment's limit of series. */
+ * up a deployment's limit on series. */
 #include <stdlib.h>
 
 #include "base/core/memory.h"
@@ -8,7 +8,7 @@
 #include "store/series/samples.h"
 #include "store/series/series.h"
 
-/* The series of one deployment that may be unused. */
+/* The series of one deployment that might be unused. */
 struct unused {
     struct series_cache *cache;
     int64_t deployment_id;
@@ -16,9 +16,9 @@ struct unused {
     size_t count;
 };
 
-/* No block has a point that is newer than the seen_ms of its series. Finds the series whose seen_ms
- * is before the first block begins, so that no block has any point of them; if there is no block,
- * all series. */
+/* Finds the series that have no point in any block: those whose seen_ms is before the beginning of
+ * the first block, because no block has a point that is newer than the seen_ms of its series. If
+ * there are no blocks, finds all series. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that work while something is killed. They record what the server acknowledged; afterwards all of it must be
-// stored, exactly once.
+// Clients that use the server while it, or its database, is killed and restarted. They record what the server acknowledged.
+// Afterwards, all of it must be stored exactly once.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, post } from '../e2e/support/harness.mjs';
@@ -12,8 +12,8 @@ const UPLOAD_PAUSE_MS = 10;
 
 let number = 0;
 
-// upload(server, name, text): whether the file was acknowledged as stored. It is sent in pieces, so that the server can be killed
-// meanwhile.
+// upload(server, name, text): uploads the file; returns whether the server acknowledged that it was stored. The file is sent in
+// pieces, so that the server can be killed meanwhile.
 async function upload(server, name, text) {
     const pieces = async function* () {
         for (const piece of text.match(/[^]{1,64}/g)) {
@@ -28,7 +28,7 @@ async function upload(server, name, text) {
     return body !== undefined && answer.ok;
 }
 
-// callTool(server, name, arguments): the structured content of an acknowledged call; undefined if it failed.
+// callTool(server, name, args): calls a tool; returns the structured content of its answer, or undefined if the call failed.
 export async function callTool(server, name, args) {
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
     const message = { jsonrpc: '2.0', id: ++number, method: 'tools/call', params: { name, arguments: args, _meta: meta } };
@@ -46,7 +46,7 @@ export async function callTool(server, name, args) {
 const latestDeployment = ({ noted }, client) =>
     [...noted.deployments.keys()].filter((name) => name.startsWith(`d${client}-`)).at(-1);
 
-// The actions that each client takes in turn. Once a change is acknowledged, its action records in `noted` the row that must
+// The actions that each client takes in turn. Once a change is acknowledged, the action records in `noted` the row that must
 // exist.
 const ACTIONS = [
     async ({ server, model, noted }, client) => {
@@ -58,7 +58,7 @@ const ACTIONS = [
         const hardware = `1x number ${++number}`;
         if (!name) return;
         const before = world.noted.deployments.get(name);
-        // Until the update is acknowledged, either value may be stored.
+        // Until the update is acknowledged, either value can be stored.
         world.noted.deployments.set(name, [before, hardware].flat());
         if (await callTool(world.server, 'deployment_update', { deployment: name, hardware })) world.noted.deployments.set(name, hardware);
     },
@@ -76,7 +76,7 @@ const ACTIONS = [
         const first = await callTool(server, 'sweep_start', args);
         if (first) noted.sweeps.set(key, first.sweep.id);
         const again = await callTool(server, 'sweep_start', args);
-        if (first && again) assert.equal(again.sweep.id, first.sweep.id, 'one key, two sweeps');
+        if (first && again) assert.equal(again.sweep.id, first.sweep.id, 'one idempotency key, two sweeps');
         if (first) await callTool(server, 'sweep_cancel', { sweep: first.sweep.id });
     },
     async ({ server, noted }) => {
@@ -88,7 +88,7 @@ const ACTIONS = [
         const lines = Array.from({ length: UPLOAD_LINES }, (_, i) => `${i + 1},16,${number + i}\n`);
         const text = `concurrency,input_tokens,output_tokens_per_second\n${lines.join('')}`;
         const send = () => upload(server, name, text);
-        if ((await send()) || (await send())) noted.uploads.add(name); // the same file again is not stored twice
+        if ((await send()) || (await send())) noted.uploads.add(name); // if both arrive, the file is still stored only once
     },
 ];
 
@@ -99,8 +99,8 @@ async function runClient(world, client) {
     }
 }
 
-// startWork(t, server, model, count): starts that many clients. Returns a world: what they `noted`, the `failure` of one if there
-// is any, whether the work is `over`, and end(), which ends it. Set `dead` to pause the clients.
+// startWork(t, server, model, count): starts `count` clients. Returns a world: what the clients `noted`, the `failure` of a client
+// (if there was one), whether the work is `over`, and end(), which ends the work. Set `dead` to pause the clients.
 export async function startWork(t, server, model, count) {
     const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), uploads: new Set(), reads: 0 };
     const world = { server, model, noted, over: false, dead: false };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock is set as far as 400 days ahead, long enough for the server to look for old rows to delete, and is then set back.
+// The clock is set up to 400 days ahead. It stays there long enough for the server to look for old rows to delete, and is then set
+// back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,8 +10,8 @@ import { startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 
 const AHEAD_MS = 75_000; // the server first looks for old rows a minute after its start
 
-// survives(t, {monotonic, offsets}): checks that a server whose clock goes through the offsets, and back, keeps its audit log,
-// its deployment and its session, and goes on recording metrics.
+// survives(t, {monotonic, offsets}): sets the server's clock to each of the offsets in turn, and then back. Checks that the server
+// keeps its audit log, its deployment and its session, and that it goes on recording metrics.
 async function survives(t, { monotonic, offsets }) {
     const clock = await fakedClock(t, { monotonic });
     const model = await startSimserve(t);
@@ -31,18 +32,18 @@ async function survives(t, { monotonic, offsets }) {
     await clock.set('+0');
     assert.ok((await client.call('audit_list', { limit: 100 })).rows.length >= rows);
     assert.equal((await client.call('deployment_list')).deployments.length, 1);
-    await until('metrics to go on', async () => (await points()) > 0);
+    await until('new metrics to be recorded', async () => (await points()) > 0);
     assert.doesNotMatch(server.output(), /metrics of .* are not stored/);
     await client.close();
 }
 
 const skip = NO_FAKED_CLOCK;
 const VARIANTS = {
-    'the wall clock is 400 days ahead': { offsets: ['+400d'] },
-    'both clocks are 400 days ahead': { offsets: ['+400d'], monotonic: true },
-    'the clock goes ahead in steps of less than a day': { offsets: ['+23h', '+46h', '+69h', '+92h', '+115h', '+138h'] },
+    'a wall clock that is 400 days ahead': { offsets: ['+400d'] },
+    'a wall clock and a monotonic clock that are 400 days ahead': { offsets: ['+400d'], monotonic: true },
+    'a clock that goes ahead in steps of less than a day': { offsets: ['+23h', '+46h', '+69h', '+92h', '+115h', '+138h'] },
 };
 
 for (const [title, variant] of Object.entries(VARIANTS))
-    test(`the audit log, a deployment, a session and the recording of metrics survive while ${title}`, { skip }, (t) =>
+    test(`the audit log, a deployment, a session and the recording of metrics survive ${title}`, { skip }, (t) =>
         survives(t, variant));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deployments in a cloud (a fake) while something is killed: each is planned, approved at the command line, applied and
-// destroyed again. Every plan whose start was acknowledged is carried out once; no resource in the cloud is forgotten.
+// Deployers, which work in a fake cloud while something is killed. Each of their deployments is planned, approved on the command
+// line, applied, and destroyed again. Every plan whose start was acknowledged must be carried out once, and nothing may be left
+// behind in the cloud.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, run, until } from '../e2e/support/harness.mjs';
@@ -10,7 +11,7 @@ const DEPLOYERS = 2;
 const LIFE_S = 86_400;
 const PLAN_MS = 300_000; // limit for carrying out a plan, despite all kills
 
-// The deployments of a world (at_work.mjs) in a cloud (tests/clouds/clouds.mjs).
+// The deployers of a world (at_work.mjs), and their deployments in a cloud (tests/clouds/clouds.mjs).
 class Fleet {
     constructor(world, cloud) {
         Object.assign(this, { world, cloud, begun: new Map(), approvals: new Set(), number: 0 });
@@ -20,7 +21,7 @@ class Fleet {
         return callTool(this.world.server, tool, args);
     }
 
-    // insist(step): repeats the step until it returns something true, and returns that; returns undefined if the work is over.
+    // insist(step): repeats the step until it returns a truthy value, and returns that; returns undefined if the work is over.
     async insist(step) {
         while (!this.world.over) {
             const got = this.world.dead ? undefined : await step();
@@ -38,14 +39,14 @@ class Fleet {
         return code === 0;
     }
 
-    // approvalsEnd(): waits for the approvals in progress: a command that finds no server opens the database itself, and must
-    // have closed it before the server is started again.
+    // approvalsEnd(): waits until the approvals in progress have ended. A command that finds no server opens the database itself,
+    // and must close it before the server is started again.
     approvalsEnd() {
         return Promise.all(this.approvals);
     }
 
-    // untilEnded(plan, what, left): waits for an acknowledged plan to end; `left` services of its deployment must then be in the
-    // cloud. If the work is over first, it neither waits nor checks any longer.
+    // untilEnded(plan, what, left): waits for an acknowledged plan to end; then asserts that the cloud has `left` services of its
+    // deployment. If the work is over first, stops waiting and asserts nothing.
     async untilEnded(plan, what, left) {
         this.begun.set(plan, what);
         const state = await until(`${what}, ${plan}`, async () => {
@@ -92,14 +93,14 @@ class Fleet {
         for (const [plan, what] of this.begun) assert.match(states.get(plan) ?? 'lost', /applying|done/, `${when}: ${what}, ${plan}`);
     }
 
-    // services(): the names of the services that opsbrain made in the cloud and has not deleted.
+    // services(): the names of the services that opsbrain has created in the cloud and not deleted.
     async services() {
         const { made } = await this.cloud.call('/state');
         return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
     }
 
-    // end(rows): to be called when the work is over. Asserts that every begun plan is done and that the cloud has one service for
-    // each managed deployment; then destroys these deployments, and asserts that the cloud has nothing left.
+    // end(rows): to be called when the work is over. Asserts that every plan that began is done, and that the cloud has one service
+    // for each managed deployment. Then destroys these deployments, and asserts that nothing is left in the cloud.
     async end(rows) {
         await this.workers;
         const isApplying = () => rows(`SELECT id FROM fleet_plans WHERE state = 'applying'`).length > 0;
@@ -107,7 +108,7 @@ class Fleet {
         for (const { id, state, reason } of rows('SELECT id, state, reason FROM fleet_plans'))
             if (this.begun.has(id)) assert.equal(state, 'done', `${this.begun.get(id)}, ${id}: ${reason}`);
         const managed = rows(`SELECT deployment FROM fleet_managed WHERE state <> 'gone'`).map(({ deployment }) => deployment);
-        assert.deepEqual(await this.services(), managed.toSorted(), 'services in the cloud, and those that are managed');
+        assert.deepEqual(await this.services(), managed.toSorted(), 'services in the cloud, and managed deployments');
         this.world.over = false; // otherwise destroy() would do nothing
         for (const deployment of managed) await this.destroy(deployment);
         this.world.over = true;

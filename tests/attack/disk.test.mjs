@@ -24,10 +24,10 @@ const IN_SESSION = {
         params: { name: 'audit_list', arguments: { limit: 100 }, _meta: { progressToken: 1 } },
     }),
     'subscriptions': () => message('resources/subscribe', { uri: 'opsbrain://guide' }),
-    'levels of the log': (i) => message('logging/setLevel', { level: i % 2 ? 'info' : 'debug' }),
+    'changes to the log level': (i) => message('logging/setLevel', { level: i % 2 ? 'info' : 'debug' }),
 };
 
-// How large the database may become. Data that is deleted after a while may fill more than DEFAULT_LIMIT_KIB.
+// Limits on the size of the database. They are higher for data that is deleted only after a while.
 const DEFAULT_LIMIT_KIB = KIB;
 const LIMIT_KIB = { sessions: 2048, 'calls whose streams are kept': 24 * KIB };
 
@@ -47,5 +47,5 @@ async function attack(t, what, make, inSession) {
     assert.ok(kib < (LIMIT_KIB[what] ?? DEFAULT_LIMIT_KIB), `${what}: ${kib} KiB`);
 }
 
-for (const [what, make] of Object.entries(FLOODS)) test(`a flood fills little of the disk: ${what}`, (t) => attack(t, what, make, false));
-for (const [what, make] of Object.entries(IN_SESSION)) test(`a flood fills little of the disk: ${what}`, (t) => attack(t, what, make, true));
+for (const [what, make] of Object.entries(FLOODS)) test(`a flood uses little disk space: ${what}`, (t) => attack(t, what, make, false));
+for (const [what, make] of Object.entries(IN_SESSION)) test(`a flood uses little disk space: ${what}`, (t) => attack(t, what, make, true));

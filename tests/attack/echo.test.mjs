@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server repeats the key that opsbrain sends it, in each form of ECHOES, wherever it can; every test calls the tools
-// that ask a model server.
+// A model server repeats the key that opsbrain sends it, in each of the forms in ECHOES, wherever it can. Every test calls all
+// tools that query a model server.
 import { test } from 'node:test';
 import { ECHOES, tryEchoes } from '../e2e/support/echo.mjs';
 
 const FAILURES = {
     '': 'in its answers',
-    status: 'with status 401',
+    status: 'in answers with status 401',
     inside: 'in an error within a stream',
     type: 'in a wrong content type',
 };

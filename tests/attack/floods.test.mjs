@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One viewer with 500 connections and 20 pipelined requests on each: short calls count against the viewer's limits too, and
-// another viewer is still answered.
+// One viewer opens 500 connections and sends 20 pipelined requests on each. Even short calls count against the viewer's limits,
+// and another viewer is still served.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -24,8 +24,8 @@ function http(key, method, params) {
     return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-// flood(t, port, bytes): sends the bytes on every connection; .answered counts the answers, .refused the
-// 429s among them.
+// flood(t, port, bytes): sends the bytes on every connection. Returns counters that are updated as answers arrive: `answered`
+// counts all answers, `refused` those with status 429.
 async function flood(t, port, bytes) {
     const state = { answered: 0, refused: 0 };
     const sockets = Array.from({ length: CONNECTIONS }, () => net.connect(port, '127.0.0.1').setEncoding('latin1'));
@@ -66,8 +66,8 @@ for (const [what, [method, params]] of Object.entries(FLOODS))
             waits.push(performance.now() - begun);
         }
         waits.sort((a, b) => a - b);
-        t.diagnostic(`${state.refused} of ${state.answered} refused; ${waits.length} calls of the other viewer took ${
+        t.diagnostic(`${state.refused} of ${state.answered} refused; ${waits.length} calls from the other viewer took ${
             waits[waits.length >> 1]?.toFixed(1)} ms (median)`);
-        assert.ok(state.refused > 0, 'no call of the flood was refused');
+        assert.ok(state.refused > 0, 'no call in the flood was refused');
         assert.ok(waits.length > 0, 'the other viewer was not served');
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 100 kills under 20 clients: after each, everything acknowledged is stored, nothing is stored twice, and the audit log's chain
-// is intact. OPSBRAIN_KILLS sets a different number of kills.
+// The server is killed 100 times while 20 clients use it. After each kill, everything that was acknowledged is stored, nothing is
+// stored twice, and the audit log's chain is intact. OPSBRAIN_KILLS sets a different number of kills.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ import { checkNoted, countNoted, describeNoted, startWork } from './at_work.mjs'
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 100);
 const CLIENTS = 20;
-const LIFE_MS = 600; // the most time that the server is ready before it is killed
+const LIFE_MS = 600; // the longest time for which the server runs before it is killed
 
 // check(world, when): asserts, while the server is dead, that its database is intact and has everything that was acknowledged.
 function check(world, when) {
@@ -23,7 +23,7 @@ function check(world, when) {
     return changes;
 }
 
-test(`${KILLS} kills under ${CLIENTS} clients lose nothing that was acknowledged`, { timeout: 3_600_000 }, async (t) => {
+test(`${KILLS} kills of a server with ${CLIENTS} clients lose nothing that was acknowledged`, { timeout: 3_600_000 }, async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t, { args: ['--log-requests=false', '--rate-per-principal=0'] });
     const world = await startWork(t, server, model, CLIENTS);
@@ -40,5 +40,5 @@ test(`${KILLS} kills under ${CLIENTS} clients lose nothing that was acknowledged
     }
     await world.end();
     t.diagnostic(describeNoted(world, changes));
-    assert.ok(countNoted(world) > KILLS, 'too little was acknowledged to say anything');
+    assert.ok(countNoted(world) > KILLS, 'too little was acknowledged for a meaningful test');
 });

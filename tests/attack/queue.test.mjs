@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks on the queue of sweeps that take longer than those of tests/e2e/attack_queue.test.mjs.
+// Attacks on the queue of sweeps. They take longer than the attacks in tests/e2e/attack_queue.test.mjs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LONG, SHORT, queueMany, state, team, untilRunning } from '../e2e/support/queue_team.mjs';
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
-test('a sweep that waits behind 300 of another principal runs after one of them', async (t) => {
+test('a sweep that joins the queue after 300 sweeps of another principal waits for only one of them', async (t) => {
     const { alice, bob } = await team(t, { args: ['--rate-per-principal', '0'] });
     const jobs = await queueMany(alice, 'a', 300);
     const other = await bob.call('sweep_start', { deployment: 'b', ...LONG });

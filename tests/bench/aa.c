@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks how often run_compare's verdict is right: makes many small A/B sweeps, each of short runs
- * of the real load generator in the order of a real plan, against simulated model servers with
- * jitter.
+/* Checks how often run_compare's verdict is right. Makes many small A/B sweeps on simulated model
+ * servers with jitter. A sweep consists of short runs of the real load generator, in the order of a
+ * real plan.
  *
  *     bench_aa equal|slower COMPARISONS REPETITIONS URL_A URL_B [URL_A URL_B ...]
  *
  * `equal`: A and B are alike; some of the verdicts, but at most 8 %, must say that they differ.
- * `slower`: B is slower, and at least 80 % of the verdicts must say so. The verdicts on the output
- * throughput are judged; those on the other metrics are only counted. Every comparison has its own
- * runs. Each pair of servers works on one comparison at a time; all pairs work at once.
+ * `slower`: B is slower, and at least 80 % of the verdicts must say so. Only the verdicts on the
+ * output throughput are judged; those on the other metrics are only counted and printed. Every
+ * comparison has its own runs. Each pair of servers is used for one comparison at a time; all pairs
+ * are used at the same time.
  */
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +27,7 @@
 #include "bench/sweep/fingerprint.h"
 
 #define LANES_MAX 32
-#define METRICS 8 /* the first of compare_metric_names */
+#define METRICS 8 /* only the first ones in compare_metric_names */
 #define WINDOW_S 0.3
 #define WARMUP_LIMIT_S 0.1
 #define ATTEMPTS 5
@@ -38,18 +39,18 @@ static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
 
 struct outcome {
     enum verdict verdicts[METRICS];
-    double p, ratio;                 /* of the primary result on the output throughput */
-    size_t left_out[LEFT_OUT_COUNT]; /* cells, by the reason why they were not compared */
-    double autocorrelation;          /* of the pairs' log ratios, each with the one before */
+    double p, ratio;                 /* of the primary result for the output throughput */
+    size_t left_out[LEFT_OUT_COUNT]; /* number of cells, by the reason why they were not compared */
+    double autocorrelation;          /* of the pairs' log ratios, in the order of measurement */
 };
 
 struct experiment {
     struct plan plan;
     struct workload workload;
     char *fingerprint;
-    size_t count;                     /* of comparisons */
-    atomic_size_t begun;              /* comparisons */
-    atomic_size_t measured, repeated; /* cells; attempts after the first */
+    size_t count;                     /* number of comparisons to make */
+    atomic_size_t begun;              /* number of comparisons begun */
+    atomic_size_t measured, repeated; /* cells measured; attempts after a cell's first */
     struct outcome *outcomes;
 };
 
@@ -68,7 +69,7 @@ static _Noreturn void die(const char *what, const char *why)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* Makes a workload of prompts of ids that simserve's tokenizer counts as one token each. */
+/* Makes a workload whose prompts consist of token ids. simserve counts each as one token. */
 static void make_workload(struct workload *out)
 {
     *out = (struct workload){ .api = BENCH_COMPLETIONS,
@@ -100,8 +101,8 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
     return NULL;
 }
 
-/* Measures a cell as a sweep does. Measures it again, up to ATTEMPTS times in all, if this machine
- * was too busy, which is known without looking at the figures. */
+/* Measures a cell as a sweep does. If this machine was too busy, measures the cell again, up to
+ * ATTEMPTS times in all. Whether it was too busy is known without looking at the figures. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {
     struct cell_row *row = &rows[index];
@@ -139,7 +140,8 @@ static void measure(const struct lane *lane, struct cell_row *rows, size_t index
     cell_result_finish(&result);
 }
 
-/* Measures all rows in the order of the plan; returns *count of them, which the caller frees. */
+/* Measures all cells in the order of the plan. Returns an array of *count rows, which the caller
+ * frees. */
 static struct cell_row *measure_all(const struct lane *lane, size_t *count)
 {
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -162,7 +164,7 @@ static struct cell_row *measure_all(const struct lane *lane, size_t *count)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* Makes the evidence of one repetition of one side. */
+/* Makes the evidence for one repetition on one side. */
 static void make_run(const struct experiment *experiment, const struct cell_row *rows, size_t count,
                      int64_t side, int64_t repetition, struct evidence *out)
 {
@@ -299,8 +301,8 @@ static void print_skipped(const struct experiment *experiment)
     }
 }
 
-/* Prints for each level the share of comparisons whose p is below it: if the sides are alike, about
- * the level itself. */
+/* For each level, prints the share of comparisons whose p is below the level. If the sides are
+ * alike, this share is about equal to the level. */
 static void print_levels(const struct experiment *experiment)
 {
     double correlations = 0, ratios = 0;
@@ -322,8 +324,8 @@ static void print_levels(const struct experiment *experiment)
         ratios += log(experiment->outcomes[i].ratio);
         compared++;
     }
-    printf("\nmean ratio B / A %.4f; correlation of a pair with the one before %.3f (independent: "
-           "%.3f)\n",
+    printf("\nmean ratio B / A %.4f; correlation of each pair with the previous one %.3f (%.3f "
+           "if the pairs are independent)\n",
            exp(ratios / (double)compared), correlations, -1 / (double)experiment->plan.repetitions);
 }
 
@@ -345,11 +347,11 @@ static int print_verdict(const struct experiment *experiment, bool equal)
         printf("%s: %.1f %% of %zu comparisons of equal servers say 'faster' or 'slower' "
                "(expected: 5 %%; "
                "allowed: above 0 and at most %g %%)\n",
-               passed ? "ok" : "NOT KEPT", 100 * (faster + slower), experiment->count,
+               passed ? "ok" : "FAILED", 100 * (faster + slower), experiment->count,
                100 * EQUAL_AT_MOST);
     else
         printf("%s: power %.1f %% (%zu comparisons; at least %g %% required)\n",
-               passed ? "ok" : "NOT KEPT", 100 * slower, experiment->count, 100 * SLOWER_AT_LEAST);
+               passed ? "ok" : "FAILED", 100 * slower, experiment->count, 100 * SLOWER_AT_LEAST);
     return passed ? 0 : 1;
 }
 
@@ -393,7 +395,7 @@ static void run_lanes(struct experiment *experiment, char **urls, size_t count)
             text_copy(endpoint->model, sizeof endpoint->model, "simserve/toy");
         }
         if (pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]) != 0)
-            die("thread", "it cannot be started");
+            die("thread", "cannot be started");
     }
     for (size_t i = 0; i < count; i++)
         pthread_join(lanes[i].thread, NULL);

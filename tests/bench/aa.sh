@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ./run bench aa      run_compare's verdict on 200 A/B sweeps over equal servers, and on 60 with one 5 % slower (9 minutes)
+# ./run bench aa      run_compare's verdicts on 200 A/B sweeps of equal servers, and on 60 where B is 5 % slower (9 minutes)
 #
-# Six pairs of model servers, whose times vary at random, run at once; each A/B sweep has 5 repetitions of two cells. Options:
-# the number of comparisons of equal servers, of comparisons with a slower one, and of repetitions.
+# Six pairs of model servers, whose times vary at random, are used at once. Each A/B sweep has 5 repetitions of two cells.
+# Arguments: the number of sweeps of equal servers, the number of sweeps where B is slower, and the number of repetitions.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 equals=${1:-200}
 slowed=${2:-60}
@@ -13,11 +13,12 @@ models=()
 urls=()
 trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 
-# Everything runs with a higher priority than other processes, if that is allowed, so that their load does not matter.
+# Everything runs with a higher priority than other processes, if the system allows it, so that their load does not matter.
 priority=()
 chrt -f 5 true 2>/dev/null && priority=(chrt -f 5)
 
-# serve PORT SLOWNESS [FLAG...]: a server whose first token takes 10 ms and whose others take 2.5 ms, both multiplied by SLOWNESS.
+# serve PORT SLOWNESS [FLAG...]: starts a server. Its first token takes 10 ms and each later token 2.5 ms, both multiplied by
+# SLOWNESS.
 serve() {
     local port=$1 ttft step
     ttft=$(awk "BEGIN { print 10 * $2 }")
@@ -47,8 +48,8 @@ experiment() {
     return $status
 }
 
-printf '%s A/B sweeps over equal servers, %s repetitions each\n' "$equals" "$repetitions"
+printf '%s A/B sweeps of equal servers, %s repetitions each\n' "$equals" "$repetitions"
 experiment equal "$equals" 1
 equal_status=$?
-printf '\n%s A/B sweeps, B slower by 5 %%\n' "$slowed"
+printf '\n%s A/B sweeps where B is 5 %% slower\n' "$slowed"
 experiment slower "$slowed" 1.05 && exit $equal_status

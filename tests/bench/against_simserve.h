@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the programs that compare a cell of the load generator with simserve's record of what it
- * wrote, and when. */
+/* For the programs that measure a cell with the load generator and compare the result with
+ * simserve's own record of what it wrote and when. */
 #pragma once
 
 #include <stdio.h>
@@ -16,14 +16,14 @@
 struct against {
     const char *url;
     enum bench_api api;
-    unsigned fields; /* fields of requests, beyond those that every request has */
-    int64_t users;   /* of a closed loop; the most requests in flight of an open one */
-    int64_t rate;    /* requests per second of an open loop of Poisson arrivals; 0: a closed loop */
+    unsigned fields; /* request fields, in addition to those that every request has */
+    int64_t users;   /* in an open loop: the maximum number of requests in flight */
+    int64_t rate;    /* Poisson arrivals per second (open loop); 0: closed loop */
     int64_t input_tokens, output_tokens, window_s, shards;
     bool only_libcurl;
 };
 
-/* Makes a workload of prompts of ids or words that simserve's tokenizer counts as one token each.
+/* Makes a workload whose prompts consist of token ids or words. simserve counts each as one token.
  */
 static inline void against_workload(const struct against *against, struct workload *out)
 {
@@ -53,7 +53,7 @@ static inline void against_die(const char *what, const struct error *error)
     exit(1);
 }
 
-/* Returns the number, from 0 to 10,000,000, in an argument; ends the program if there is none. */
+/* Returns the number in an argument; ends the program if it is not from 0 to 10,000,000. */
 static inline int64_t against_number(const char *text)
 {
     int64_t value = 0;
@@ -80,7 +80,8 @@ static inline void against_plan(const struct against *against, struct plan *out)
         against_die("plan", &error);
 }
 
-/* Measures the cell and reads the truth about it; ends the program if that cannot be done. */
+/* Measures the cell and reads simserve's record of it (the truth); ends the program if that fails.
+ */
 static inline void against_measure(const struct against *against, struct cell_result *result,
                                    struct truth *truth)
 {

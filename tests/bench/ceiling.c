@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_ceiling PORT BODY_BYTES: a server whose speed no server on libmicrohttpd can exceed. It
- * reads requests as opsbrain does, in a loop like opsbrain's, and answers each with the same
+/* bench_ceiling PORT BODY_BYTES: a server that is as fast as any server based on libmicrohttpd can
+ * be. It reads requests as opsbrain does, in a loop like opsbrain's, and answers each with the same
  * BODY_BYTES bytes. */
 
 #include <arpa/inet.h>
@@ -15,9 +15,9 @@
 #include "base/core/memory.h"
 
 #define CONNECTIONS 4096U
-#define CONNECTION_MEMORY (10 * 1024UL) /* as opsbrain's */
+#define CONNECTION_MEMORY (10 * 1024UL) /* as in opsbrain */
 
-/* Its parameters are libmicrohttpd's. NOLINTNEXTLINE(readability-function-size) */
+/* libmicrohttpd prescribes the parameters. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result serve(void *response, struct MHD_Connection *mhd, const char *path,
                              const char *verb, const char *version, const char *upload,
                              size_t *upload_size, void **slot)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_charts FOLDER OUT, which `./run bench charts` runs: draws the charts of each result file in
  * FOLDER, and writes them to OUT as SVG and as a light and a dark PNG, with a report on each file.
- * Prints a line for each chart, with the sizes of the SVG and the light PNG and the milliseconds to
- * draw it, to write the SVG, and to write a PNG (the mean of both), and a line for each report. */
+ * For each chart, prints a line with the sizes of the SVG and the light PNG, and how many
+ * milliseconds it took to draw the chart, to write the SVG, and to write a PNG (the mean of both).
+ * Also prints a line for each report. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The server that `./run bench mcp` and `./run bench streams` measure: opsbrain's server with an
- * echo as its only tool, and without resources, prompts and kinds of jobs. It has the flags of
+ * echo as its only tool, without resources, prompts or kinds of jobs. It has the flags of
  * `opsbrain serve`. */
 
 #include <signal.h>
@@ -29,7 +29,7 @@ static const struct param params[] = {
     { 0 },
 };
 static const struct field fields[] = {
-    { "text", VALUE_TEXT, .help = "The text of the call." },
+    { "text", VALUE_TEXT, .help = "The same text." },
     { 0 },
 };
 static const struct tool echo = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_examples OUT, which docs/charts.sh runs: draws an example of each kind of chart from
- * made-up figures, light and dark. */
+ * made-up figures, in a light and a dark version. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/published.h"
 
 #define REPETITIONS 3
-#define USERS 9 /* how many numbers of users are measured: 1, 2, 4, ... 256 */
+#define USERS 9 /* number of loads that are measured: 1, 2, 4, ... 256 users */
 static const double contexts[] = { 128, 512, 1024, 4096, 8192, 16384 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 #define LIMIT_MS 500
@@ -44,7 +44,7 @@ static void save(const char *name, const struct chart *chart)
 /* A made-up server. */
 struct server {
     const char *hardware;
-    double speed, capacity;  /* tokens/s of one user, and of all users, at short contexts */
+    double speed, capacity;  /* tokens/s for one user and for all users, at short contexts */
     struct generator random; /* each run is a little different */
 };
 
@@ -227,8 +227,8 @@ static void draw_runs(void)
 
 enum { RUNNING, WAITING, TTFT_P50, TTFT_P99, TOKENS, CACHE, SERIES };
 
-/* The server has little load at night, is unreachable for a while in the morning, and is swept in
- * the afternoon. */
+/* The server has little load at night, is unreachable for a while in the morning, and is measured
+ * by a sweep in the afternoon. */
 static void make_day(struct chart_moment day[SERIES][STEPS])
 {
     struct server server = { "", 0, 0, { { 0 } } };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_result    seconds from the command to the figures: opsbrain, guidellm and vLLM's bench (7 minutes)
+// ./run bench first_result    seconds from starting a command to its figures: opsbrain, guidellm and vLLM's bench (7 minutes)
 //
 // Each tool is run as one command on a terminal, and measures the same closed loop for about ten seconds: on simserve, whose own
-// record is the truth, and on llama-server and vLLM where `./run engine` has installed them. guidellm is installed from PyPI the
-// first time; vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped with a
-// line.
+// record is the truth, and on llama-server and vLLM if `./run engine` has installed them. guidellm is installed from PyPI the
+// first time; vLLM's command is the one that `./run engine` installs. A tool or engine that is not installed is skipped, and a
+// line says so.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const USERS = 8;
 const INPUT = 128;
 const OUTPUT = 128;
 const SECONDS = 10;
-const REQUESTS = 32; // vLLM's bench ends by count: these take about SECONDS
+const REQUESTS = 32; // vLLM's bench ends after this many requests, which take about SECONDS
 const LIMIT_MS = 240_000;
 const GUIDELLM = path.resolve('build/loadgens/guidellm');
 const VLLM = path.resolve('build/engine/vllm/bin/vllm');
@@ -26,8 +26,8 @@ const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a token
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// Each tool has the reason why it cannot run here, if there is one (`missing`), its command (`typed`), the pattern of a figure that
-// it shows while it measures (`live`), that of its result (`result`), and a function that reads the result's figures (`read`).
+// For each tool: missing() returns the reason why it cannot run here, if there is one; typed() returns its command; `live` matches a
+// figure that it shows while it measures; `result` matches its result; read() reads the figures of the result.
 const TOOLS = {
     opsbrain: {
         missing: () => undefined,
@@ -73,7 +73,8 @@ const TOOLS = {
 
 const ENVIRONMENT = { HF_HUB_OFFLINE: '1', TERM: 'xterm', NO_COLOR: '1', OPSBRAIN_URL: '', VLLM_NO_USAGE_STATS: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// run(tool, words, folder): seconds to the first figure, to the result, and to the end; and the text that was on the screen.
+// run(tool, words, folder): runs the command; returns the seconds to the first figure, to the result and to the end, and the text
+// that was on the screen.
 async function run(tool, words, folder) {
     const command = `stty cols 200 rows 50; exec ${words.map((word) => `'${word}'`).join(' ')}`;
     const environment = { ...process.env, ...ENVIRONMENT, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
@@ -90,8 +91,8 @@ async function run(tool, words, folder) {
     return { first: seen.live ?? seen.result, result: seen.result, end: (performance.now() - begun) / 1000, screen };
 }
 
-// Returns the true figures, from simserve's record: the rate of a closed loop follows from its users and from the time that
-// the server took for each request.
+// Returns the true figures, from simserve's record. The rate of a closed loop follows from the number of users and the time that the
+// server took for each request.
 async function truthOf(url) {
     const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
     const rows = text.split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((row) => row.outcome === 'ok' && row.running === USERS);
@@ -106,7 +107,7 @@ async function truthOf(url) {
 const cell = (value, digits = 1) => (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(9);
 const row = (name, times, { ttft, itl, rate }) => console.log([`  ${name.padEnd(22)}`, ...times.map((time) => cell(time)), cell(ttft), cell(itl, 2), cell(rate)].join(' '));
 
-// Runs the tools one after another on one server. With `truth`, the server is simserve, whose record is reset before each.
+// Runs the tools one after another on one server. With `truth`, the server is simserve, whose record is reset before each tool runs.
 async function compare(name, { url, model, tokenizer, truth }) {
     console.log(`${name}: ${USERS} users, ${INPUT} tokens in, ${OUTPUT} out`);
     console.log('                         first s  result s     end s  TTFT p50   ITL p50  tokens/s');
@@ -121,7 +122,7 @@ async function compare(name, { url, model, tokenizer, truth }) {
         try {
             const { first, result, end, screen } = await run(tool, tool.typed(url, folder, model, tokenizer), folder);
             row(title, [first, result, end], tool.read(screen, folder));
-            if (truth) row(`  truth of ${title}`, [], await truthOf(url));
+            if (truth) row(`  truth for ${title}`, [], await truthOf(url));
         } catch (error) {
             console.log(`  ${title}: ${error.message}`);
         } finally {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench first_ten_minutes    a user's first ten minutes: a fresh clone, ./run, a sweep from the page, its report saved
+// ./run bench first_ten_minutes    a user's first ten minutes: a fresh clone, ./run, a sweep from the web page, its report saved
 //
-// Prints when each step was done, and how many clicks and fields the steps took. Fails if the demo does not saturate inside the
-// grid that ./run suggests. Needs Debian's Chromium (`./run screenshots` installs it, and what drives it) and the packages that a
-// build needs.
+// Prints when each step was done, and how many clicks and filled fields the steps took. Fails if the demo model server does not
+// saturate within the grid that ./run suggests. Needs Debian's Chromium and the package that controls it, both of which
+// `./run screenshots` installs, and the packages that a build needs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { freePort, until } from '../e2e/support/harness.mjs';
 
 const BUILD_MS = 1_200_000;
 const SWEEP_MS = 300_000;
-const GRID = { concurrency: '1, 4, 16', input_tokens: '128, 1024', window_s: '2' }; // as ./run says
+const GRID = { concurrency: '1, 4, 16', input_tokens: '128, 1024', window_s: '2' }; // as ./run suggests
 
 if (!existsSync('/usr/bin/chromium') || !existsSync('tests/browser/node_modules')) {
     console.log('first_ten_minutes skipped: it needs Chromium (./run screenshots installs it)');
@@ -28,7 +28,7 @@ const seconds = () => (performance.now() - begun) / 1000;
 const note = (what) => console.log(`${seconds().toFixed(1).padStart(7)} s  ${what}`);
 const effort = { clicks: 0, fields: 0 };
 
-// startRun(clone, port): ./run in a fresh clone, until it has printed its address.
+// startRun(clone, port): starts ./run in a fresh clone, and waits until it has printed its address.
 async function startRun(clone, port) {
     const environment = { ...process.env, PORT: '', OPSBRAIN_LISTEN: '' };
     const child = spawn('./run', ['--listen', `127.0.0.1:${port}`], { cwd: clone, env: environment, detached: true });
@@ -58,9 +58,9 @@ async function sweepFromPage(page, origin) {
     await click('button', 'Show the plan');
     await click('button', 'Start');
     await page.waitForURL(/\/sweeps\/swp_/);
-    note('the sweep is started');
+    note('the sweep has started');
     await page.getByText('completed').first().waitFor({ timeout: SWEEP_MS });
-    note('the sweep is completed');
+    note('the sweep has completed');
 }
 
 async function saveReport(page, folder) {
@@ -68,7 +68,7 @@ async function saveReport(page, folder) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save the report' }).first().click()]);
     const file = path.join(folder, download.suggestedFilename());
     await download.saveAs(file);
-    note(`the report is saved: ${path.basename(file)}, ${Math.round(statSync(file).size / 1024)} KB`);
+    note(`the report has been saved: ${path.basename(file)}, ${Math.round(statSync(file).size / 1024)} KB`);
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'opsbrain-ten-'));

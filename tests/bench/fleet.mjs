@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes for each provider)
 //
-// opsbrain is pinned to core 0; the clouds are those of tests/clouds/, on loopback. The peer is curl, which sends the last GETs (at
-// most 400) again, over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N
+// opsbrain is pinned to core 0. The clouds are the fakes in tests/clouds/, on loopback. The peer is curl: it repeats the last GET
+// requests (at most 400) over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N
 // --provider NAME.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ function checkSeconds(pid) {
     return cpuSeconds(`${tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'fleet\n')}/stat`);
 }
 
-// create(server, cloud): creates the deployments, eight plans at a time; returns how many run.
+// create(server, cloud): creates the deployments, eight plans at a time; returns how many are running.
 async function create(server, cloud) {
     const names = Array.from({ length: deployments }, (_, i) => `model-${i}`);
     await withClient(server, async (client) => {
@@ -51,7 +51,7 @@ async function create(server, cloud) {
                 await client.call('deployment_apply', { plan, confirm: digest });
             }));
     });
-    await until('all to run', () => !isApplying(server), 900_000);
+    await until('the plans to be carried out', () => !isApplying(server), 900_000);
     return rows(server, "SELECT count(*) AS count FROM fleet_managed WHERE state = 'running'")[0].count;
 }
 
@@ -70,7 +70,7 @@ async function measure(t, provider) {
     spawnSync('taskset', ['-a', '-cp', '0', pid]);
     const empty = residentMib(pid);
     const running = await create(server, cloud);
-    await sleep(60_000); // the first round after their creation
+    await sleep(60_000); // the first round of checks after their creation
     const before = { cpu: cpuSeconds(`/proc/${pid}/stat`), checks: checkSeconds(pid), at: performance.now() };
     before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);
@@ -81,8 +81,8 @@ async function measure(t, provider) {
     const endpoint = cloud.credential.match(/http:\/\/127[^']*/)?.[0] ?? cloud.endpoints.match(/run=(http[^,]*)/)[1];
     const curl = byCurl(log, endpoint) / log.length;
     const each = (checkSeconds(pid) - before.checks) / requests;
-    console.log(`${provider}: ${running} of ${deployments} deployments run
-  ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, including the watching of their metrics
+    console.log(`${provider}: ${running} of ${deployments} deployments are running
+  ${(requests / elapsed).toFixed(0)} requests a minute, ${((100 * cpu) / elapsed / 60).toFixed(2)} % of a core, including watching their metrics
   ${(each * 1e3).toFixed(2)} ms of CPU for each request and the work on its answer; curl needs ${(curl * 1e3).toFixed(2)} ms (ratio ${(each / curl).toFixed(1)})
   ${residentMib(pid).toFixed(0)} MiB resident, ${((residentMib(pid) - empty) / deployments * 1024).toFixed(0)} KiB for each deployment`);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench grid    a grid as in published articles, through the official client: 12 loads x 13 contexts (50 minutes)
 //
-// Options: --small (5 loads x 7 contexts), --url URL of a model server in place of simserve.
-// Prints progress, the report, and opsbrain's own CPU time and largest resident memory.
+// Options: --small (5 loads x 7 contexts), --url URL (a model server to measure instead of simserve).
+// Prints progress, the report, and opsbrain's own CPU time and peak resident memory.
 import { readFile } from 'node:fs/promises';
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ./run bench history   a day of scrapes in opsbrain's store and in Prometheus: bytes, CPU and query times (4 minutes)
 #
-# Arguments: [--postgres] [DEPLOYMENTS [HOURS]], by default 4 and 24. Prometheus is Debian's package; if it is unavailable,
-# opsbrain is measured alone. --postgres compares SQLite with PostgreSQL instead, also by the bytes that are written: to SQLite's
-# files, and to PostgreSQL's write-ahead log and tables.
+# Arguments: [--postgres] [DEPLOYMENTS [HOURS]], by default 4 and 24. Prometheus is installed from Debian's package; if it is
+# unavailable, opsbrain is measured alone. --postgres compares SQLite with PostgreSQL instead, including the bytes that are
+# written to SQLite's files, and to PostgreSQL's write-ahead log and tables.
 set -u
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 database=
@@ -25,7 +25,7 @@ clean() {
 trap clean EXIT
 mkdir "$folder/data" "$folder/files" "$folder/blocks"
 
-# until_answers URL PROCESS: ends the script if the process ends before the URL answers.
+# until_answers URL PROCESS: waits until the URL answers; ends the script if the process ends first.
 until_answers() {
     until curl -sf -o /dev/null "$1"; do
         kill -0 "$2" 2>/dev/null || exit 1
@@ -42,12 +42,12 @@ feed() {
     cat "$folder/figures"
 }
 
-# figure WORDS: prints the number after these words in the figures.
+# figure WORDS: prints the number that follows these words in $folder/figures.
 figure() {
     sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/figures"
 }
 
-# packed: prints the packed bytes per sample, of all levels together.
+# packed: prints the packed bytes per sample, for all levels together.
 packed() {
     sed -n 's/.*packed: //p' "$folder/figures" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
@@ -61,7 +61,7 @@ pages_written_query() {
     esac
 }
 
-# written: prints the bytes of the server's write-ahead log so far, and of the pages that it wrote to its tables.
+# written: prints how many bytes the server has written so far to its write-ahead log, and to its tables.
 written() {
     psql -qAtX "$database" -c CHECKPOINT \
         -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written_query))" | tr '|' ' '
@@ -114,7 +114,7 @@ command prometheus --config.file=/dev/null --storage.tsdb.path="$folder/blocks" 
     --web.listen-address=$prometheus >/dev/null 2>&1 &
 processes+=($!)
 until_answers http://$prometheus/-/ready $!
-sleep 10 # Prometheus merges its blocks
+sleep 10 # meanwhile, Prometheus merges its blocks
 awk -v cpu="$cpu" -v bytes="$(du -sb "$folder/blocks" | cut -f1)" -v samples="$samples" 'BEGIN {
     split(cpu, s, " ")
     printf "Prometheus: CPU per sample %.2f us (promtool, OpenMetrics to blocks), bytes per sample %.2f\n",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores days of scrapes in minutes: changes a model server's metrics page as made-up traffic
- * would, under a fast clock, and writes it to opsbrain's store, as the scraper would, and to
- * OpenMetrics files (one per two hours) for promtool. Prints the CPU time that opsbrain's part took
- * and, if only SQLite's files are written, their bytes.
+/* Stores days of scrapes within minutes. Made-up traffic changes a model server's metrics page, on
+ * a clock that runs fast. Each version of the page is written to opsbrain's store, as the scraper
+ * would write it, and to OpenMetrics files (one for every two hours) for promtool. Prints the CPU
+ * time that opsbrain's part took and, if only SQLite's files are written, how many bytes are
+ * written to them.
  *
  *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
  *
@@ -123,7 +124,7 @@ enum role {
 struct pattern {
     enum role role;
     size_t first, buckets; /* a histogram's first bucket; the number of buckets up to this series */
-    double limit;          /* of a bucket */
+    double limit;          /* the upper limit of a bucket */
 };
 
 static bool has(const char *text, const char *part)
@@ -288,8 +289,8 @@ static void close_file(FILE *file)
         exit(1);
 }
 
-/* Returns the file for this time: `file` until its two hours, which begin at an even hour (UTC),
- * are over, then a new one. NULL if no files are written. */
+/* Returns the file that is written to at this time. At each even hour (UTC), a new file replaces
+ * `file`. NULL: no files are written. */
 static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 {
     TEXT_AUTO path = { 0 };
@@ -309,7 +310,7 @@ static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 /* ---- The program ---- */
 
 struct costs {
-    double read_s, add_s, compact_s; /* CPU of the process */
+    double read_s, add_s, compact_s; /* CPU time of this process */
     size_t samples;
 };
 
@@ -399,7 +400,7 @@ static double written_bytes(void)
     double bytes = NAN;
 
     if (file == NULL || fscanf(file, "rchar: %*u wchar: %lf", &bytes) != 1)
-        die("/proc/self/io", &(struct error){ .message = "it cannot be read" });
+        die("/proc/self/io", &(struct error){ .message = "cannot be read" });
     fclose(file);
     return bytes;
 }

@@ -4,8 +4,8 @@
  *
  *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *
- * PEER: the URL of a Prometheus, or the URI of a PostgreSQL database of opsbrain's, whose folder is
- * FOLDER/peer; "": only opsbrain's store in FOLDER is asked. */
+ * PEER: the URL of a Prometheus server, or the URI of a PostgreSQL database that opsbrain uses with
+ * the folder FOLDER/peer; "": only opsbrain's store in FOLDER is queried. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -49,7 +49,8 @@ static const struct question {
 /* The value of each step, NaN if it has none, and the time that the query took. */
 struct answer {
     double values[STEPS_MAX];
-    double ms, inside_ms; /* as the caller sees it; as Prometheus counts its own work, or NaN */
+    double ms;        /* as measured here */
+    double inside_ms; /* the evaluation alone, as Prometheus reports it; NaN: unknown */
 };
 
 static void die(const char *what, const char *why)
@@ -92,7 +93,7 @@ static void add_encoded(struct text *out, const char *text)
         text_addf(out, "%%%02x", (unsigned char)*text);
 }
 
-/* A range at time t covers the step before t. */
+/* The value that Prometheus returns for time t is that of the step before t. */
 static void read_matrix(const json_t *data, int64_t from_s, int64_t step_s, struct answer *out)
 {
     const json_t *values =
@@ -119,7 +120,7 @@ static void ask_prometheus(const char *url, const struct question *question, int
     char expression[300];
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* ours, from the table above */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the format is from the table above */
     snprintf(expression, sizeof expression, question->expression, deployment,
              (int)question->step_s);
 #pragma GCC diagnostic pop
@@ -162,10 +163,10 @@ static struct quantiles quantiles_of(double *values, size_t count)
     return (struct quantiles){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
-/* The peer that the store is compared with: a Prometheus or a database; if both are empty, there is
- * none. */
+/* The peer that the store is compared with: Prometheus or a database. If both members are empty,
+ * there is no peer. */
 struct peer {
-    const char *prometheus; /* its URL; "": the peer is no Prometheus */
+    const char *prometheus; /* its URL; "": the peer is not Prometheus */
     struct store *store;
 };
 
@@ -191,13 +192,15 @@ static void compare(const struct question *question, struct store *store, const 
     double *theirs = memory_zeroed((size_t)rounds, sizeof *theirs);
     double *inside = memory_zeroed((size_t)rounds, sizeof *inside);
     double *apart = memory_zeroed((size_t)rounds * STEPS_MAX, sizeof *apart);
-    /* steps with a value on both sides, the peer's not 0; steps with a value on one side only */
+    /* compared: steps with a value on both sides, where the peer's is not 0; one_sided: steps with
+     * a value on only one side */
     size_t compared = 0, one_sided = 0;
     size_t n = (size_t)rounds;
 
     for (int i = 0; i < rounds; i++) {
         struct answer own, other;
-        /* a short range ends at different hours; at whole ones, so that the steps are the same */
+        /* A short range ends at a different full hour in each round. A full hour is also the end of
+         * a step. */
         int64_t back_s = question->range_s >= 86400 ? 0 : (int64_t)(i % 20) * 3600;
 
         ask_store(store, question, i % deployments, end_s - back_s, &own);
@@ -239,9 +242,9 @@ static void print_heads(const struct peer *peer)
 {
     bool is_store = peer->store != NULL;
 
-    printf("%-30s %17s  %17s  %17s  %22s\n", "", is_store ? "SQLite ms" : "opsbrain ms",
-           is_store ? "PostgreSQL ms" : "Prometheus ms", is_store ? "ratio" : "of it evaluating",
-           "answers apart %, one");
+    printf("%-30s %17s  %17s  %17s  %15s %6s\n", "", is_store ? "SQLite ms" : "opsbrain ms",
+           is_store ? "PostgreSQL ms" : "Prometheus ms", is_store ? "ratio" : "evaluation ms",
+           "difference %", "one-");
     printf("%-30s %8s %8s  %8s %8s  %8s %8s  %7s %7s %6s\n", "", "p50", "p99", "p50", "p99", "p50",
            "p99", "p50", "p99", "sided");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the bytes per sample of a history of SAMPLES samples: in all, and packed at each level.
+/* Prints the bytes per sample of a stored history that has SAMPLES samples: in total, and of the
+ * packed blocks at each level.
  *
  *     bench_history_size FOLDER SAMPLES [DATABASE]
  */
@@ -26,7 +27,7 @@ static const char packed_size[] =
 static double read_number(struct sql_connection *connection, const char *query, int64_t level)
 {
     struct error error;
-    bool found; /* the query returns one row in any case */
+    bool found; /* not used: the query always returns one row */
     SQL_AUTO sql = sql_begin(connection, query);
 
     if (query == packed_size)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures how accurate and how fast the load generator is: one cell against simserve, whose own
- * record of what it wrote, and when, is the truth. Prints client and truth side by side.
+/* Measures how accurate and how fast the load generator is. Measures one cell on simserve, whose
+ * own record of what it wrote and when is the truth. Prints the client's figures next to the truth.
  *
  *     bench_load URL USERS INPUT_TOKENS OUTPUT_TOKENS WINDOW_S [SHARDS [libcurl]]
  *
- * `libcurl`: with libcurl instead of opsbrain's own HTTP client.
+ * `libcurl`: the requests are sent with libcurl, not with opsbrain's own HTTP client.
  */
 #include <math.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include "base/core/memory.h"
 #include "tests/bench/against_simserve.h"
 
-/* Whether the error is at most 2 % or 3 ms, whichever is larger. */
+/* Returns whether the error is at most 2 % or 3 ms, whichever is larger. */
 static bool is_right(double client, double truth)
 {
     return fabs(client - truth) <= fmax(3, 0.02 * truth);
@@ -67,7 +67,7 @@ static bool print(const struct cell_result *result, const struct truth *truth)
     right = compare("itl", result->histograms[METRIC_ITL], truth->itl) && right;
     printf("requests joined with simserve's record: %ld\n", truth->joined);
     if (!right && !m->client_limited && !m->client_late)
-        printf("wrong, and not marked\n");
+        printf("figures are wrong, but the cell has no warning\n");
     return right || m->client_limited || m->client_late;
 }
 

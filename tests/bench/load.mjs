@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench load    what an event costs the load generator, next to node:http, guidellm, aiperf and vLLM (15 minutes)
+// ./run bench load    the load generator's CPU time per event, compared with node:http, guidellm, aiperf and vLLM (15 minutes)
 //
-// All run the same closed loop against simserve, one after the other, each on one core and the server on another where there
-// are two; simserve's own record of its writes is the truth. The official tools are installed from PyPI the first time (some
-// gigabytes), and are skipped if PyPI cannot be reached, or with --no-python. --users N: only the loads of N users.
+// All of them run the same closed loop against simserve, one after another. If there are two cores, each runs on one core, and the
+// server on the other. simserve's own record of its writes is the truth. The official tools are installed from PyPI the first time
+// (several gigabytes), and are skipped if PyPI cannot be reached, or with --no-python. --users N: only the loads with N users.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -79,7 +79,7 @@ function line(name, got, ours = got) {
     return got;
 }
 
-// withServer(load, step): runs the step with a server of its own, so that steps do not affect one another.
+// withServer(load, step): runs the step with a new server, so that steps do not affect one another.
 async function withServer({ stepMs }, step) {
     const endings = [];
     const pace = stepMs > 0 ? ['--step-ms', String(stepMs)] : ['--blast', 'true'];
@@ -107,7 +107,7 @@ async function compare(load, tools) {
     console.log(`${load.users} users${pace}`);
     const ours = line('opsbrain', await withServer(load, async (url) => readOurs(await output(BENCH, shape(url)))));
     const byLibcurl = async (url) => readOurs(await output(BENCH, [...shape(url), '1', 'libcurl']));
-    line('opsbrain, by libcurl', await withServer(load, byLibcurl), ours);
+    line('opsbrain with libcurl', await withServer(load, byLibcurl), ours);
     if (load.stepMs > 0) {
         const peer = async (url) => JSON.parse(await output(process.execPath, [PEER, ...shape(url)]));
         line('node:http', await withServer(load, peer), ours);
@@ -118,7 +118,7 @@ async function compare(load, tools) {
 function findTools() {
     const found = [];
     for (const name of options['no-python'] ? [] : Object.keys(TOOLS)) {
-        const installed = install(name); // true, or the reason why not
+        const installed = install(name); // true, or the reason why it cannot be installed
         if (installed !== true) console.log(installed);
         else if (!prepare(name)) console.log(`${name} skipped: no tokenizer could be made for it`);
         else found.push(name);

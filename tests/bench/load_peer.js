@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A closed loop of users with node:http and JSON.parse, as benchmark clients are usually written; for load.mjs.
+// For load.mjs: a closed loop of users with node:http and JSON.parse, as benchmark clients are usually written.
 'use strict';
 const http = require('node:http');
 const { randomUUID } = require('node:crypto');
@@ -8,7 +8,7 @@ const [url, users, inputTokens, outputTokens, windowS] = process.argv.slice(2);
 const WARMUP_MS = 1000 * Math.max(4, Number(windowS) / 2);
 const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
 const base = new URL(url);
-const sent = new Map(); // of requests that ended in the window: request id -> [when it was sent, TTFT] in ms
+const sent = new Map(); // request id -> [when the request was sent, its TTFT], in ms, for the requests that ended in the window
 let measuring = false;
 let ended = false;
 let events = 0;

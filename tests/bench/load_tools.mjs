@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official load generators in Python, for load.mjs and first_result.mjs: installed from PyPI under build/loadgens, run
-// against simserve, and measured from outside (events by the server's count, CPU of all their processes). TTFT is what they
-// report.
+// The official load generators in Python, for load.mjs and first_result.mjs. They are installed from PyPI in build/loadgens, and
+// run against simserve. They are measured from outside: simserve counts the events, and their CPU time is that of all their
+// processes. Only TTFT is what the tools themselves report.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const HOME = path.resolve('build/loadgens');
 const PROMPTS = path.join(HOME, 'prompts.jsonl');
 const PROMPT_WORDS = 128;
-const INSTALL_MS = 1_800_000; // guidellm and vllm bring deep learning libraries of some gigabytes
-const BEGIN_MS = 120_000; // limit for a tool to generate its first tokens
-const TOKENS_PER_USER = 4; // more than the tokens of requests that check whether the server is up
+const INSTALL_MS = 1_800_000; // guidellm and vllm need several gigabytes of deep learning libraries
+const BEGIN_MS = 120_000; // limit on the time until a tool has received its first tokens
+const TOKENS_PER_USER = 4; // more than a tool receives while it only checks whether the server is up
 const SETTLE_MS = 5000;
-const TICKS_PER_S = 100; // of /proc/PID/stat
+const TICKS_PER_S = 100; // in /proc/PID/stat
 
 mkdirSync('build/log', { recursive: true });
 mkdirSync(HOME, { recursive: true });
@@ -31,8 +31,8 @@ const VLLM_SCRIPT =
     'add_cli_args(parser)\n' +
     'main(parser.parse_args())';
 
-// The packages and the command of each tool; its arguments, for a closed loop of users for some seconds with 128 tokens in and out;
-// and where it reports TTFT, in ms.
+// For each tool: its packages, its command and environment, its arguments for a load (a closed loop of `users` for `seconds`, with
+// `tokens` output tokens per request), and a function that reads the TTFT that it reported, in ms.
 export const TOOLS = {
     guidellm: {
         packages: ['guidellm==0.8.1'],
@@ -62,7 +62,7 @@ export const TOOLS = {
         packages: ['vllm==0.11.0', 'transformers<5'],
         command: [program('vllm', 'python'), '-c', VLLM_SCRIPT],
         environment: {},
-        // It ends by count: after as many requests as the server answers in that time if nothing is late.
+        // It ends after a number of requests: as many as the server answers in that time if nothing is late.
         arguments: ({ url, users, tokens, seconds, stepMs }, out) => [
             ...['--backend', 'openai', '--base-url', url, '--endpoint', '/v1/completions', '--model', 'simserve/toy'],
             ...['--max-concurrency', users, '--num-prompts', Math.ceil((users * seconds * 1000) / (tokens * stepMs))],
@@ -82,7 +82,7 @@ function call(log, command, args, limitMs) {
     return spawnSync(command, args, { stdio, timeout: limitMs }).status === 0;
 }
 
-// Installs the tool if needed. Returns true, or the reason in one line why it cannot be installed.
+// Installs the tool if needed. Returns true, or a line that says why it cannot be installed.
 export function install(name) {
     const { packages } = TOOLS[name];
     const marker = path.join(HOME, name, `complete-${packages[0]}`);
@@ -99,7 +99,8 @@ export function install(name) {
     return true;
 }
 
-// Makes a tokenizer with a token for each word, which every tool needs, and prompts of its words. Returns false if that fails.
+// Makes a tokenizer that has one token for each word, which every tool needs, and prompts that consist of these words. Returns false
+// if that fails.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -122,7 +123,7 @@ export function prepare(name) {
 
 // ---- Measuring from outside ----
 
-const nowNs = () => process.hrtime.bigint(); // simserve's clock, too
+const nowNs = () => process.hrtime.bigint(); // simserve uses the same clock
 
 // Returns the CPU seconds of a process and its descendants.
 function cpuSeconds(root) {
@@ -134,7 +135,7 @@ function cpuSeconds(root) {
             parents.set(Number(pid), Number(fields[1]));
             ticks.set(Number(pid), fields.slice(11, 15).reduce((sum, value) => sum + Number(value), 0));
         } catch {
-            continue; // it ended meanwhile
+            continue; // the process has ended meanwhile
         }
     }
     const isBelow = (pid) => pid === root || (parents.has(pid) && isBelow(parents.get(pid)));
@@ -152,7 +153,7 @@ async function hasBegun(url, users, child) {
     return false;
 }
 
-// trueTtfts(url): a function that returns a quantile of the TTFTs in simserve's record, in ms.
+// trueTtfts(url): reads the TTFTs from simserve's record. Returns a function that returns a quantile of them, in ms.
 async function trueTtfts(url) {
     const text = await (await fetch(`${url}/sim/truth?limit=1000000`)).text();
     const rows = text.split('\n').filter(Boolean).map(JSON.parse);
@@ -161,8 +162,8 @@ async function trueTtfts(url) {
     return (q) => ttfts[Math.max(0, Math.ceil(q * ttfts.length) - 1)] ?? NaN;
 }
 
-// measure(name, load, pin): {events, cpu, cost, p50, p99, truth50, truth99}: events per second, CPU in percent of a core, its
-// microseconds per event, and TTFTs in ms; or the reason in one line why there are no figures.
+// measure(name, load, pin): returns {events, cpu, cost, p50, p99, truth50, truth99}: events per second, CPU in percent of a core, CPU
+// microseconds per event, and TTFTs in ms; or a line that says why there are no figures.
 export async function measure(name, load, pin) {
     const out = path.join(HOME, `${name}-out`);
     const log = openSync(`build/log/bench-load-${name}.log`, 'a');
@@ -174,7 +175,7 @@ export async function measure(name, load, pin) {
     const closed = new Promise((resolve) => child.once('close', resolve));
     const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), BEGIN_MS + 10_000 * load.seconds);
     try {
-        if (!(await hasBegun(load.url, load.users, child))) return `${name}: no token came (see build/log/bench-load-${name}.log)`;
+        if (!(await hasBegun(load.url, load.users, child))) return `${name}: no tokens came (see build/log/bench-load-${name}.log)`;
         await sleep(SETTLE_MS);
         const begun = nowNs();
         const used = cpuSeconds(child.pid);
@@ -182,7 +183,7 @@ export async function measure(name, load, pin) {
         const ended = nowNs();
         const cpu = cpuSeconds(child.pid) - used;
         const window = await get(`${load.url}/sim/summary?from_ns=${begun}&to_ns=${ended}`);
-        if ((await closed) !== 0) return `${name}: it failed (see build/log/bench-load-${name}.log)`;
+        if ((await closed) !== 0) return `${name}: failed (see build/log/bench-load-${name}.log)`;
         const seconds = Number(ended - begun) / 1e9;
         const truth = await trueTtfts(load.url);
         const { p50, p99 } = TOOLS[name].ttft(out);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench mcp     an echo call on one core: opsbrain, the official SDKs and the bare HTTP library (8 minutes)
+// ./run bench mcp     echo calls to opsbrain, the official SDKs and the bare HTTP library, each on one core (8 minutes)
 //
-// Every server is pinned to core 0 and driven by wrk from core 1, in turn and in several short rounds; for each figure the best
-// round counts, since noise can only slow a round down. The ceiling is libmicrohttpd alone, receiving and sending as many bytes.
-// A peer whose package registry cannot be reached is skipped, with a line that says so. For a short run:
+// Every server is pinned to core 0 and driven by wrk on core 1. The servers take turns in several short rounds; for each figure,
+// the best round counts, since noise can only slow a round down. Each era (version of MCP) is measured separately. The "peers" are
+// servers built with the official SDKs; a peer that cannot be built, for example because its package registry cannot be reached,
+// is skipped with a message. The "ceiling" is libmicrohttpd alone, which receives and sends as many bytes as opsbrain.
+// For a short run:
 //
 //     ./run bench mcp --servers go,rust --eras 2026-07-28 --connections 64 --seconds 1 --rounds 1
 //
-// To find out whether a change made opsbrain slower, --before BIN also measures the bench_echo of another build, and compares
-// the CPU time per call. Both are driven at the same time, since a shared machine changes its speed by a fifth from second to
-// second, and each round starts both again, since a process's place in memory makes a difference of 3 %:
+// To find out whether a change made opsbrain slower, use --before BIN: it also measures BIN, the bench_echo of another build, and
+// compares the CPU time per call. Both builds are driven at the same time, since the speed of a shared machine can change by a
+// fifth from one second to the next. Each round restarts both, since where a process lies in memory makes a difference of 3 %:
 //
 //     ./run bench mcp --servers '' --before ../before/build/release/bin/bench_echo
 import { execFile, spawn, spawnSync } from 'node:child_process';
@@ -27,7 +29,7 @@ const SESSIONS = 16;
 const TEXT = '0123456789abcdef0123456789abcdef';
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
-// The least share of the ceiling that opsbrain must reach, with 64 connections and more.
+// The minimum share of the ceiling's requests/s that opsbrain must reach with 64 or more connections.
 const SHARE_MIN = { '2025-11-25': 0.6, '2026-07-28': 0.4 };
 
 const { values: options } = parseArgs({
@@ -43,7 +45,7 @@ const { values: options } = parseArgs({
 const connections = options.connections.split(',').map(Number);
 const rounds = Number(options.rounds);
 
-// ---- Building the peers: each builder returns the command, to which PORT and ERA are appended ----
+// ---- Building the peers: each builder returns the command that starts the peer, to which PORT and ERA are appended ----
 
 function run(name, command, ...args) {
     const log = openSync(`build/log/bench-${name}.log`, 'a');
@@ -53,7 +55,7 @@ function run(name, command, ...args) {
     if (status !== 0) throw new Error(`'${command} ${args[0]}' failed, see build/log/bench-${name}.log`);
 }
 
-// Does `work`, unless it is done for the versions that the file `pins` lists at present.
+// Does `work`, unless it was already done for the versions that the file `pins` lists now.
 function once(name, pins, work) {
     const stamp = `${BUILT}/${name}/${pins}`;
     if (existsSync(stamp) && readFileSync(stamp).equals(readFileSync(`${SOURCES}/${name}/${pins}`))) return;
@@ -166,7 +168,7 @@ async function beginSession({ url }) {
     return session;
 }
 
-// Makes a call as wrk.lua does, and checks the answer; returns the length of its body.
+// Makes a call as wrk.lua does, and checks the answer; returns the length of the answer's body.
 async function checkEcho(server, era, session) {
     const modern = era === MODERN;
     const headers = modern
@@ -210,9 +212,9 @@ async function drive(server, count, seconds) {
     const { stdout, stderr } = await runProgram('taskset', ['-c', '1', 'wrk', '-t1', '-c', count, '-d', `${seconds}s`, '--timeout', '10s',
         '-s', `${SOURCES}/wrk.lua`, server.url, '--', ...server.arguments]);
     const last = stdout.trim().split('\n').at(-1);
-    if (!last.startsWith('{')) throw new Error(`wrk against ${server.name}: ${stdout}${stderr}`);
+    if (!last.startsWith('{')) throw new Error(`wrk against ${server.name} failed: ${stdout}${stderr}`);
     const measured = JSON.parse(last);
-    if (measured.requests === 0) throw new Error(`${server.name} answers no call in ${seconds} s (connections: ${count})`);
+    if (measured.requests === 0) throw new Error(`${server.name} answered no call in ${seconds} s (connections: ${count})`);
     return {
         rps: (measured.requests * 1e6) / measured.us,
         cpu: (cpuMicroseconds(server) - before) / measured.requests,
@@ -272,11 +274,11 @@ function printTargets(era, opsbrain, ceiling, peers) {
         const check = (holds, sentence) => checked.push(`${holds ? '' : 'MISSED: '}${sentence}`);
         if (peer) {
             const others = peers.map((other) => other.best.get(count).p99);
-            check(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times ${peer.name} (1.5)`);
+            check(rps >= 1.5 * peer.best.get(count).rps, `${(rps / peer.best.get(count).rps).toFixed(1)} times the requests/s of ${peer.name} (1.5)`);
             check(p99 < Math.min(...others), `p99 ${p99.toFixed(2)} ms (best peer ${Math.min(...others).toFixed(2)})`);
         }
         if (count >= 64) check(share >= SHARE_MIN[era], `${(100 * share).toFixed(0)} % of the ceiling (${100 * SHARE_MIN[era]})`);
-        if (failed > 0) check(false, `requests that failed: ${failed}`);
+        if (failed > 0) check(false, `failed requests: ${failed}`);
         console.log(`  ${era}, connections ${count}: ${checked.join('; ')}`);
     }
 }
@@ -321,7 +323,7 @@ async function startAll(commands, era) {
 
 // ---- Against another build ----
 
-const DRIVES = 3; // of each pair of processes, besides one that warms them up
+const DRIVES = 3; // measurements of each pair of processes, after a first drive that warms them up
 
 async function startPair(round, era) {
     const programs = [['opsbrain', 'build/release/bin/bench_echo'], ['before', options.before]];
@@ -330,7 +332,7 @@ async function startPair(round, era) {
     return pair;
 }
 
-// Returns the ratios of the CPU time per call, now to before, in ascending order.
+// Returns the ratios of this build's CPU time per call to that of the other build, in ascending order.
 async function compareCost(era, count) {
     const ratios = [];
     for (let round = 0; round < rounds; round++) {
@@ -348,7 +350,7 @@ async function reportChange(era) {
     for (const count of connections) {
         const ratios = await compareCost(era, count);
         const at = (share) => ratios[Math.floor(share * (ratios.length - 1))].toFixed(3);
-        console.log(`  ${era}, connections ${count}: ${at(0.5)} times the CPU time per call of before (half of them: ${at(0.25)} to ${at(0.75)})`);
+        console.log(`  ${era}, connections ${count}: ${at(0.5)} times the other build's CPU time per call (middle half of the ratios: ${at(0.25)} to ${at(0.75)})`);
     }
 }
 
@@ -361,6 +363,6 @@ for (const era of options.eras.split(',')) {
     printEra(era, servers);
     eras.push([era, servers]);
 }
-console.log('\nopsbrain against what it must show (in brackets):');
+console.log('\nopsbrain against its targets (in parentheses):');
 for (const [era, { opsbrain, ceiling, peers }] of eras) printTargets(era, opsbrain, ceiling, peers);
 if (options.before) for (const [era] of eras) await reportChange(era);

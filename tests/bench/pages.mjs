@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench pages   64 agents call tools, with and without 50 people who load a run page with its charts (2 minutes)
+// ./run bench pages   64 agents call tools, with and without 50 people loading a run's page and its charts (2 minutes)
 //
 // The server is pinned to core 0. Agents pause before each call, people before each page; rounds with and without
 // people alternate, so that a slow moment of the machine affects both. Fails if the p99 of the calls is more than 20 %
-// higher with people. Options: --seconds N (of a round), --rounds N, --people N, --agents N, --think-s N (mean pause of a
-// person).
+// higher with people. Options: --seconds N (length of a round), --rounds N, --people N, --agents N, --think-s N (a person's
+// mean pause).
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -72,10 +72,10 @@ async function waitUntilReady(server) {
         if (answer?.status === 200) return;
         await sleep(100);
     }
-    throw new Error('opsbrain does not start: see build/log/bench-pages-server.log');
+    throw new Error('opsbrain did not start: see build/log/bench-pages-server.log');
 }
 
-// Loads the page of a run and the pictures in it, as a browser does; returns their length in characters.
+// Loads the page of a run and the pictures in it, as a browser does; returns their total length in characters.
 async function load(path) {
     const { status, text } = await ask(path, { headers: { Accept: 'text/html' } });
     if (status !== 200) throw new Error(`${path}: ${status}`);
@@ -84,8 +84,8 @@ async function load(path) {
     return lengths.reduce((sum, each) => sum + each, text.length);
 }
 
-// repeat(until, pauseS, work): runs `work` until that time, again and again, each time after 0 to 2 times `pauseS` seconds;
-// returns how long each took, in ms.
+// repeat(until, pauseS, work): runs `work` repeatedly until the time `until`, with a random pause of 0 to 2 * `pauseS` seconds
+// before each run; returns how long each run took, in ms.
 async function repeat(until, pauseS, work) {
     const times = [];
     for (;;) {
@@ -125,7 +125,7 @@ try {
     const { run } = await call('run_import', { text: gridFile(), name: 'study.json' });
     const begun = performance.now();
     const length = await load(`/runs/${run.id}`);
-    console.log(`the page of 156 cells with its charts: ${length} characters, ${(performance.now() - begun).toFixed(0)} ms to load it for the first time`);
+    console.log(`the page of 156 cells with its charts: ${length} characters, ${(performance.now() - begun).toFixed(0)} ms for the first load`);
     const all = { without: [], with: [], pages: [] };
     for (let i = 0; i < Number(options.rounds); i++) {
         all.without.push(...(await round(run.id, 0)).calls);
@@ -133,11 +133,11 @@ try {
         all.with.push(...calls);
         all.pages.push(...pages);
     }
-    console.log(`calls of ${options.agents} agents alone: ${shown(all.without)}`);
-    console.log(`calls beside ${options.people} people:   ${shown(all.with)}`);
+    console.log(`calls by ${options.agents} agents alone: ${shown(all.without)}`);
+    console.log(`calls with ${options.people} people:     ${shown(all.with)}`);
     console.log(`pages with their charts:   ${shown(all.pages)}`);
     const ratio = quantile(all.with, 0.99) / quantile(all.without, 0.99);
-    console.log(`p99 with people / without: ${ratio.toFixed(2)}, at most ${RATIO_MAX}: ${ratio <= RATIO_MAX ? 'kept' : 'NOT KEPT'}`);
+    console.log(`p99 with people / without people: ${ratio.toFixed(2)}, limit ${RATIO_MAX}: ${ratio <= RATIO_MAX ? 'ok' : 'EXCEEDED'}`);
     process.exitCode = ratio <= RATIO_MAX ? 0 : 1;
 } finally {
     server.kill('SIGTERM');

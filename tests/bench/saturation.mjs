@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench saturation  does the verdict's interval contain the truth? a hundred model servers, grids of 2 to 12 loads (20 minutes)
 //
-// Options: --models N (the first N of 100), --only N (only model N, counted from 0), --workers N (models at once; default 4),
-// --window S (default 1.5).
-// The true number of users at which each model saturates is computed; the verdict of a sweep is right if its
-// interval contains that number. Prints each model, how many verdicts are right, and how wide the intervals are. A wrong
-// verdict fails the bench.
+// Options: --models N (the first N of 100), --only N (only model N, counted from 0), --workers N (how many models are measured at
+// once; default 4), --window S (seconds; default 1.5).
+// The true number of users at which each model saturates is computed; the verdict of a sweep is right if its interval contains
+// that number. The bench prints each model, how many verdicts are right, and how wide the intervals are. It fails if a verdict
+// is wrong.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
 
-const SHARE = 0.95; // of the peak, at which a server is saturated
+const SHARE = 0.95; // a server is saturated when its throughput reaches this share of its peak
 const OUTPUT_TOKENS = 16;
 const INPUT_TOKENS = 64;
 const MOST_USERS = 96;
@@ -35,24 +35,24 @@ function random(seed) {
 
 const between = (next, low, high) => low * (high / low) ** next();
 
-// ---- Models: flags, and output tokens/ms by the number of users ----
+// ---- Models: simserve's flags, and the output tokens/ms for a number of users ----
 
 const KINDS = {
     slots(next) {
         const slots = Math.round(between(next, 1, 32));
-        return { about: `${slots} at once`, slots, jitter: next() < 0.5 ? 0 : 0.15 };
+        return { about: `${slots} requests at once`, slots, jitter: next() < 0.5 ? 0 : 0.15 };
     },
     batch(next) {
         const slots = Math.round(between(next, 4, 64));
-        return { about: `${slots} at once, slower together`, slots, slower: between(next, 0.1, 1.5) };
+        return { about: `${slots} requests at once, which slow each other down`, slots, slower: between(next, 0.1, 1.5) };
     },
     memory(next) {
         const fit = Math.round(between(next, 2, 24));
-        return { about: `${fit} fit the KV cache`, slots: fit, blocks: fit * ((INPUT_TOKENS + OUTPUT_TOKENS) / BLOCK_TOKENS) };
+        return { about: `${fit} requests fit in the KV cache`, slots: fit, blocks: fit * ((INPUT_TOKENS + OUTPUT_TOKENS) / BLOCK_TOKENS) };
     },
     prefill(next) {
         const serial = between(next, 8, 60);
-        return { about: `prompts of ${serial.toFixed(0)} ms in line`, slots: 256, prefill: serial, serial: true };
+        return { about: `prompts read one at a time, ${serial.toFixed(0)} ms each`, slots: 256, prefill: serial, serial: true };
     },
 };
 
@@ -81,7 +81,8 @@ function truthOf(model) {
     return 1 + all.findIndex((tokens) => tokens >= SHARE * Math.max(...all));
 }
 
-// Returns at most twelve loads, in roughly equal ratios; the largest is mostly between half the truth and eight times the truth.
+// Returns at most twelve loads, each larger than the last by roughly the same factor; the largest is usually between half the truth
+// and eight times the truth.
 function gridOf({ next }, truth) {
     const wanted = 2 + Math.floor(next() * 11);
     const low = next() < 0.7 ? 1 : Math.ceil(between(next, 1, Math.max(2, truth / 2)));
@@ -117,7 +118,7 @@ async function judge(client, model, windowS) {
 
 function print({ model, truth, concurrency, low, high, right, atOnce }) {
     const interval = low === high ? `${low}` : `${low} to ${high}`;
-    const counted = atOnce ? `, ${atOnce.toFixed(1)} at once` : '';
+    const counted = atOnce ? `, ${atOnce.toFixed(1)} requests at once` : '';
     console.log(
         `${right ? 'right' : 'WRONG'}  ${model.number} ${model.kind} (${model.about}): saturates at ${truth}, verdict ${interval}${counted}; measured ${concurrency.join(' ')}`,
     );
@@ -135,8 +136,8 @@ function printAll(results) {
     const mean = (values) => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
     console.log(`\n${right} of ${results.length} right`);
     console.log(
-        `of ${enclosing.length} grids from saturation or below to twice saturation or above, ${bounded.length} give an interval with both ends; high / low: mean ` +
-            `${mean(ratios).toFixed(2)}, median ${ratios[ratios.length >> 1]?.toFixed(2)} (the loads on both sides of the truth: ${mean(steps).toFixed(2)})`,
+        `of ${enclosing.length} grids that reach from the truth or below to twice the truth or above, ${bounded.length} give an interval with both ends; high / low: geometric mean ` +
+            `${mean(ratios).toFixed(2)}, median ${ratios[ratios.length >> 1]?.toFixed(2)} (of the two loads around the truth: ${mean(steps).toFixed(2)})`,
     );
     return right === results.length;
 }
@@ -159,7 +160,7 @@ async function run(t) {
     process.exitCode = printAll(results) ? 0 : 1;
 }
 
-// Takes the place of a test: the harness registers here the steps that stop what it started.
+// Stands in for the context of a test, where the harness registers the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

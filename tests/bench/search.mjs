@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench search    adaptive search against the full grid: five models, 28 loads x 3 contexts each (7 minutes)
 //
-// Options: --model NAME (one of the five), --contexts N (the first N), --workers N (models at once; default: all).
-// Prints the saturation point and the largest load within the limits, by the full grid and by the search, and how much of the
-// grid the search measured. The bench fails if the intervals of the saturation point do not overlap, if the largest loads
-// differ, or if the search measured more than a quarter of the cells.
+// Options: --model NAME (one of the five), --contexts N (the first N), --workers N (how many models are measured at once;
+// default: all).
+// Prints the saturation point and the largest load within the limits, as found by the full grid and by the search, and how much
+// of the grid the search measured. The bench fails if the two intervals for the saturation point do not overlap, if the largest
+// loads differ, or if the search measured more than a quarter of the cells.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
 import { startSweep, waitForJob } from '../e2e/support/sweep_by_client.mjs';
@@ -14,10 +15,10 @@ const LOADS = [
 ];
 const CONTEXTS = [64, 256, 1024];
 const PLAN = { concurrency: LOADS, output_tokens: [16], window_s: 1.5, warmup_limit_s: 1, repetitions: 1 };
-// At no load is a figure within 2 % of a threshold: otherwise, even two full grids might differ.
+// No figure is within 2 % of a threshold, at any load: otherwise, even two full grids might differ.
 const MODELS = {
     slots: {
-        about: 'twelve at once, others wait',
+        about: 'twelve requests at once; others wait',
         flags: ['--ttft-ms', '20', '--step-ms', '10', '--jitter', '0.15', '--max-running', '12'],
         limits: { limit_ttft_ms: 197 },
     },
@@ -32,7 +33,7 @@ const MODELS = {
         limits: { limit_e2e_ms: 445 },
     },
     cache: {
-        about: 'as many at once as the KV cache holds',
+        about: 'as many requests at once as fit in the KV cache',
         flags: ['--ttft-ms', '15', '--step-ms', '10', '--jitter', '0.15', '--kv-blocks', '140'],
         limits: { limit_ttft_ms: 132, limit_e2e_ms: 900 },
     },
@@ -116,7 +117,7 @@ function printAll(found) {
     const rows = found.flatMap(({ rows }) => rows);
 
     print(
-        ['model', 'context', 'saturation: grid', 'search', 'within limits: grid', 'search', 'same', 'measured at'],
+        ['model', 'context', 'saturation: grid', 'search', 'within limits: grid', 'search', 'same', 'measured loads'],
         rows.map(({ cells }) => cells),
     );
     print(
@@ -133,7 +134,7 @@ function printAll(found) {
     const measured = found.reduce((sum, { adaptive }) => sum + adaptive.measured, 0);
     const cells = found.reduce((sum, { adaptive }) => sum + adaptive.cells, 0);
     const same = rows.filter((row) => row.same).length;
-    console.log(`${same} of ${rows.length} contexts the same, ${measured} of ${cells} cells measured (${percent(measured, cells)})`);
+    console.log(`${same} of ${rows.length} contexts have the same result, ${measured} of ${cells} cells measured (${percent(measured, cells)})`);
     return same === rows.length && measured * 4 <= cells;
 }
 
@@ -149,7 +150,7 @@ async function run(t) {
     process.exitCode = printAll(found) ? 0 : 1;
 }
 
-// Takes the place of a test: the harness registers here the steps that stop what it started.
+// Stands in for the context of a test, where the harness registers the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

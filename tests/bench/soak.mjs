@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench soak       mixed calls and sweeps for an hour: are memory and descriptors flat in the second half? (1 hour)
+// ./run bench soak       mixed calls and sweeps: do memory and file descriptors stay flat in the second half? (1 hour)
 //
-// Clients of both eras come and go, sweeps run one after the other, metrics are watched, streams are opened and interrupted, and
-// some calls are refused. Options: --minutes N; --csv FILE for the readings.
+// Clients of old and new versions of MCP come and go, sweeps run one after the other, metrics are watched, streams are opened and
+// interrupted, and some calls are refused. Options: --minutes N (default 60), --csv FILE (where to save the readings).
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +38,7 @@ const READS = [
     ['no_such_tool', {}],
 ];
 
-// Connects, calls and disconnects; with the older protocols, without ending its session.
+// Connects, makes calls and disconnects; with the older protocols, the session is left open.
 async function visit(server, kind) {
     const client = await connect(kind, server.url);
     count.sessions++;
@@ -50,7 +50,7 @@ async function visit(server, kind) {
     await client.close();
 }
 
-// Opens a standing stream, and closes its connection after a moment.
+// Opens a long-lived stream, and closes its connection after a moment.
 async function listen(server) {
     const headers = { Accept: 'text/event-stream', 'MCP-Protocol-Version': '2025-11-25' };
     const greeting = await post(server.port, {
@@ -95,7 +95,7 @@ function read(server, since) {
     return { ...row, ...count };
 }
 
-// Returns the slope of a figure by least squares, per minute.
+// Returns a figure's growth per minute (the slope of the least-squares line).
 function slope(rows, name) {
     const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
     const x = rows.map((row) => row.minute), y = rows.map((row) => row[name]);
@@ -128,17 +128,18 @@ async function run(t) {
         writeFileSync(options.csv, [Object.keys(rows[0]), ...rows.map(Object.values)].map((row) => row.join(',')).join('\n'));
 
     const half = rows.slice(rows.length / 2), grows = slope(half, 'anonymous');
-    // A sweep opens as many descriptors as it has users, so the fewest in each quarter, those between sweeps, are compared.
+    // A sweep opens as many descriptors as it has users. Therefore, only the minimums of the third and fourth quarters, which are
+    // reached between sweeps, are compared.
     const open = [half.slice(0, half.length / 2), half.slice(half.length / 2)].map((part) => Math.min(...part.map((row) => row.descriptors)));
     console.log(
-        `second half: memory grows by ${grows.toFixed(3)} MiB a minute; fewest descriptors: ${open[0]} in the first part, ${open[1]} in the second`,
+        `second half: memory grows by ${grows.toFixed(3)} MiB a minute; fewest descriptors: ${open[0]} in the third quarter, ${open[1]} in the fourth`,
     );
     const flat = grows <= ALLOWED_MIB_PER_MINUTE && open[1] - open[0] <= ALLOWED_DESCRIPTORS;
-    console.log(flat ? 'flat' : `NOT flat (${ALLOWED_MIB_PER_MINUTE} MiB a minute and ${ALLOWED_DESCRIPTORS} descriptors are allowed)`);
+    console.log(flat ? 'flat' : `NOT flat (limits: ${ALLOWED_MIB_PER_MINUTE} MiB a minute and ${ALLOWED_DESCRIPTORS} more descriptors)`);
     process.exitCode = flat ? 0 : 1;
 }
 
-// Takes the place of a test: the harness registers here the steps that stop what it started.
+// Stands in for the context of a test, where the harness registers the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_store FOLDER [DATABASE], which `./run bench store` runs: times the store's ten commonest
- * writes and reads, one after the other on one thread. Prints a line for each: its name, and the
- * median and the 99th percentile in microseconds. DATABASE is the URI of an empty PostgreSQL
- * database. */
+/* bench_store FOLDER [DATABASE]: times the store's ten most common writes and reads, one after the
+ * other on one thread. Prints a line for each: its name, and the median and the 99th percentile in
+ * microseconds. DATABASE is the URI of an empty PostgreSQL database. `./run bench store` runs this.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool add_audit(struct bench *bench)
     return audit_log_add(bench->store, &change, "ok", "", "", &bench->error);
 }
 
-/* This write is deferred: no caller waits for it. */
+/* Times only how long it takes to queue the event: no caller waits until it is written. */
 static bool add_event(struct bench *bench)
 {
     return event_add(bench->store, "bench/0", bench->round, "data: {}", bench->at_ms,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench store   the store's ten commonest writes and reads, and the calls of 64 agents, p50 and p99 (4 minutes)
+// ./run bench store   p50 and p99 of the store's ten most common writes and reads, and of calls by 64 agents (4 minutes)
 //
-//     ./run bench store --before FOLDER    with the figures of a different build: FOLDER is build/release/bin of another checkout
-//     ./run bench store --postgres         with the figures of PostgreSQL beside SQLite's (5 minutes)
+//     ./run bench store --before FOLDER    compares with a different build: FOLDER is build/release/bin of another checkout
+//     ./run bench store --postgres         compares PostgreSQL with SQLite (5 minutes)
 //
 // The builds or engines take turns; the round with the smallest median counts, since other load on the machine only adds time.
-// Without options this build is measured against itself, which shows the measurement error. The data folders are in memory if
-// /dev/shm exists, because a disk's own time is the same for both builds and varies more than the builds differ; with
-// --postgres they are in the system's folder for temporary files, so that both engines wait for a disk (unless it is in memory).
+// Without options, this build is measured against itself, which shows the measurement error. The data folders are in memory if
+// /dev/shm exists, because the disk takes equally long for both builds, and its times vary more than the builds differ. With
+// --postgres, they are in the system's folder for temporary files, so that both engines wait for a disk (unless that folder is in
+// memory).
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -28,7 +29,7 @@ if (options.before || !options.postgres) sides.unshift({ title: 'before', bin: o
 
 const folders = await mkdtemp(path.join(!options.postgres && existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'opsbrain-bench-'));
 const endings = [() => rm(folders, { recursive: true })];
-const t = { after: (end) => endings.unshift(end) }; // takes the place of a test
+const t = { after: (end) => endings.unshift(end) }; // stands in for the context of a test
 
 let number = 0;
 
@@ -52,7 +53,7 @@ class Table {
         this.rows.set(operation, row);
     }
 
-    // print(unit): prints each side's figures; from the second side on, also the ratio of its median to that of the side before.
+    // print(unit): prints each side's figures and, from the second side on, the ratio of its median to the previous side's.
     print(unit) {
         const line = (name, cellsOf) => console.log(name.padEnd(18) + sides.flatMap(cellsOf).map((cell) => cell.padStart(15)).join(''));
         line(unit, ({ title }, i) => [`${title} p50`, 'p99', ...(i > 0 ? ['ratio'] : [])]);
@@ -92,7 +93,7 @@ async function measureAgents() {
                 times.sort((a, b) => a - b);
                 table.note(side, tool, percentile(times, 50), percentile(times, 99));
             }
-    table.print('ms, of 64 agents');
+    table.print('ms, 64 agents');
 }
 
 try {

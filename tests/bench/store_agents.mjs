@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// For ./run bench store: 64 agents that call tools of a server with pauses, and read more often than they write.
+// For ./run bench store: 64 agents that call a server's tools, with pauses. They read more often than they write.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../e2e/support/harness.mjs';
 
 const AGENTS = 64;
-const PAUSE_MS = 500; // at most, before a call
+const PAUSE_MS = 500; // maximum pause before a call
 const ROUND_MS = 5_000;
 const CSV = 'concurrency,input_tokens,output_tokens_per_second\n1,16,50\n';
 
-// The calls of each agent, and how many of 16 they are. `world.run` is the id of a run; `world.number` makes the writes differ.
+// The calls that each agent makes, and how many of 16 each is. `world.run` is the id of a run; `world.number` makes the writes differ.
 const MIX = [
     [3, 'deployment_list', () => ({})],
     [3, 'deployment_show', (world, agent) => ({ deployment: `d-${agent}` })],
@@ -56,7 +56,7 @@ export async function startWorld(t, { file, env, data }, model) {
     return world;
 }
 
-// runRound(world): the milliseconds of the calls of each tool.
+// runRound(world): runs a round; returns how many milliseconds the calls of each tool took, by tool.
 export async function runRound(world) {
     const times = new Map(MIX.map(([tool]) => [tool, []]));
     const end = performance.now() + ROUND_MS;

@@ -3,9 +3,9 @@
  *
  *     bench_streams PORT STREAMS ERA SECONDS
  *
- * ERA is 2025-11-25 (each stream is the GET of a session of its own) or 2026-07-28
- * (subscriptions/listen). Prints a line of JSON when all streams are open, and at the end one with
- * the figures of the streams and the calls.
+ * ERA is 2025-11-25 (each stream is a GET request in a session of its own) or 2026-07-28
+ * (subscriptions/listen). Prints a line of JSON when all streams are open, and at the end another
+ * with figures about the streams and the calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include "base/stats/histogram.h"
 
 #define EVENTS 512
-#define BATCH 32 /* requests sent before the first answer is read; calls_per_principal is 64 */
+#define BATCH 32 /* requests sent before the first answer is read; the server's limit is 64 */
 #define CALL_PAUSE_NS 2000000
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
@@ -36,7 +36,7 @@
 
 struct stream {
     int fd;
-    char session[80]; /* legacy */
+    char session[80]; /* only with LEGACY */
     unsigned keep_alives;
     bool closed;
     char last; /* the last byte that was read */
@@ -49,8 +49,8 @@ struct bench {
     struct stream *streams;
     int epoll_fd;
     atomic_bool over;
-    struct histogram *calls; /* nanoseconds; used only by the calling thread until it is joined */
-    unsigned failed;         /* calls */
+    struct histogram *calls; /* in nanoseconds; belongs to the calling thread until it is joined */
+    unsigned failed;         /* calls that failed */
 };
 
 __attribute__((noreturn)) static void die(const char *what)
@@ -84,8 +84,9 @@ static void send_request(int fd, const char *verb, const char *headers, const ch
         die("send");
 }
 
-/* Reads an answer with a Content-Length, head and body, into `out`; returns false if its status is
- * not 200, if it is too long for `out`, or if the connection ends before the answer does. */
+/* Reads the head and body of an answer with a Content-Length into `out`; returns false if its
+ * status is not 200, if it is too long for `out`, or if the connection ends before the answer does.
+ */
 static bool read_answer(int fd, char out[4096])
 {
     size_t length = 0, whole = SIZE_MAX;
@@ -143,7 +144,7 @@ static void begin_stream(const struct bench *bench, const struct stream *stream)
     send_request(stream->fd, "GET", headers, "");
 }
 
-/* Checks the status, and drops whatever else has arrived of the answer. */
+/* Checks the answer's status, and discards whatever else of it has arrived. */
 static void check_begun(const struct stream *stream)
 {
     char head[4096] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench streams 10,000 idle event streams on one core: memory for each, their keep-alives, calls meanwhile (2 minutes)
+// ./run bench streams 10,000 idle event streams on one core: memory per stream, keep-alives, calls meanwhile (2 minutes)
 //
 // opsbrain (the echo program of `./run bench mcp`) is pinned to core 0, the client to core 1. Options: --streams N.
 import { spawn } from 'node:child_process';
@@ -37,7 +37,7 @@ async function waitUntilReady() {
         if (answer?.ok) return;
         await sleep(100);
     }
-    throw new Error('opsbrain does not start: see build/log/bench-streams-server.log');
+    throw new Error('opsbrain did not start: see build/log/bench-streams-server.log');
 }
 
 function residentKib(server) {
@@ -74,7 +74,7 @@ const judge = (holds, sentence) => (holds ? sentence : `MISSED: ${sentence}`);
 for (const era of ['2025-11-25', '2026-07-28']) {
     const result = await measure(era);
     console.log(`${era}: ${result.streams} streams, ${result.closed} closed, ${(100 * result.share).toFixed(0)} % of a core
-  ${judge(result.eachKib < 16, `${result.eachKib.toFixed(1)} KiB resident each (16)`)}
-  ${judge(result.least_keep_alives >= leastWanted && result.closed === 0, `keep-alives, a comment every ${KEEP_ALIVE_S} s: at least ${result.least_keep_alives} on each in ${HELD_S} s`)}
-  ${judge(result.p99_ms < 5 && result.failed === 0, `${result.calls} calls meanwhile: p50 ${result.p50_ms} ms, p99 ${result.p99_ms} ms (5), longest ${result.max_ms} ms; ${result.failed} failed`)}`);
+  ${judge(result.eachKib < 16, `${result.eachKib.toFixed(1)} KiB resident per stream (limit 16)`)}
+  ${judge(result.least_keep_alives >= leastWanted && result.closed === 0, `keep-alives (a comment every ${KEEP_ALIVE_S} s): at least ${result.least_keep_alives} on each stream in ${HELD_S} s (minimum ${leastWanted})`)}
+  ${judge(result.p99_ms < 5 && result.failed === 0, `${result.calls} calls meanwhile: p50 ${result.p50_ms} ms, p99 ${result.p99_ms} ms (limit 5), longest ${result.max_ms} ms; ${result.failed} failed`)}`);
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row of `./run bench truth`: a cell against simserve, whose record of what it wrote, and when,
- * is the truth. Prints each figure twice, as measured and as recorded, with the error, and whether
- * the error is allowed.
+/* One row of `./run bench truth`: measures a cell against simserve, whose record of what it wrote
+ * and when is the truth. Prints each figure twice, as measured and as recorded, with the error and
+ * whether the error is allowed.
  *
  *     bench_truth URL USERS RATE OUTPUT_TOKENS WINDOW_S [chat] [chunk-usage] [libcurl]
  *
- * RATE is 0 for a closed loop, else the requests per second of an open loop. USERS is then the most
- * requests in flight, and ttft and e2e count from when the request was due.
+ * RATE is 0 for a closed loop, else the requests per second of an open loop. With an open loop,
+ * USERS is the maximum number of requests in flight, and ttft and e2e count from the time at which
+ * the request was due.
  */
 #include <math.h>
 
 #include "base/core/memory.h"
 #include "tests/bench/against_simserve.h"
 
-/* Up to this number, a time may be wrong by 1 % or 0.5 ms, whichever is more, and tokens/s by 1 %;
- * with more users, a time by 2 % or 3 ms, and tokens/s by 2 %. */
+/* Up to this number of users, the allowed error is 1 % or 0.5 ms, whichever is more, for times, and
+ * 1 % for tokens/s; with more users, it is 2 % or 3 ms for times, and 2 % for tokens/s. */
 #define FEW_USERS 512
 
 struct allowance {
@@ -75,15 +76,16 @@ static bool print(const struct against *against, const struct cell_result *resul
 
     printf("  %-8s %10s %10s\n", "", "client", "truth");
     right = compare_all(result, truth, allowed);
-    printf("  %ld requests, %ld joined, %.0f events/s, client: CPU %.0f %%, lag p99 %.3f ms%s\n"
-           "  simserve behind its plan: %s\n",
+    printf("  %ld requests, %ld found in simserve's record, %.0f events/s, client: CPU %.0f %%, "
+           "lag p99 %.3f ms%s\n"
+           "  simserve's lag behind its plan: %s\n",
            m->succeeded, truth->joined, (double)m->chunks / m->window_s, m->cpu_percent,
            m->lag_p99_ms,
            m->client_limited ? ", CLIENT LIMITED"
            : m->client_late  ? ", CLIENT LATE"
                              : "",
            lag);
-    printf("  %s\n", !right ? "WRONG" : truth->joined < m->succeeded ? "NOT ALL JOINED" : "right");
+    printf("  %s\n", !right ? "WRONG" : truth->joined < m->succeeded ? "NOT ALL FOUND" : "right");
     return right && truth->joined == m->succeeded;
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./run bench truth   the load generator's figures against simserve's record of what it wrote, and when (5 minutes)
+# ./run bench truth   the load generator's figures against simserve's record of what it wrote and when (5 minutes)
 #
-# From 1 to 4,096 streams; with several tokens per chunk, with an early role-only first chunk, with usage in unusual
-# places. Up to 512 streams, a time may be wrong by 1 % or 0.5 ms, whichever is more; beyond, by 2 % or 3 ms.
-# `./run bench truth libcurl` sends all requests with libcurl.
-# Server and client have a core each if there are two, and taskset; figures are meaningful only on an otherwise idle machine.
+# Measures 1 to 4,096 streams, also with several tokens per chunk, with an early first chunk that has only the role, and with
+# usage in unusual places. The allowed error of a time is 1 % or 0.5 ms, whichever is more, up to 512 streams, and 2 % or 3 ms
+# with more. `./run bench truth libcurl` sends all requests with libcurl.
+# Server and client get a core each if the machine has two cores and taskset. The figures are meaningful only on an otherwise
+# idle machine.
 cd "$(dirname "$0")/../../build/release/bin" || exit 1
 readonly ADDRESS=127.0.0.1:18100
 readonly EXTRA_OPTION=${1-}
@@ -41,11 +42,11 @@ row '' 64 20 ''
 row '' 512 20 ''
 row '' 2048 40 ''
 row '' 4096 80 ''
-row 'as the limit of an open loop of 25 requests/s' 500/25 40 ''
-row 'as the limit of an open loop of 800 requests/s' 4096/800 40 ''
+row 'as the limit in an open loop of 25 requests/s' 500/25 40 ''
+row 'as the limit in an open loop of 800 requests/s' 4096/800 40 ''
 for users in 64 2048; do
     row 'three tokens per chunk' $users 40 '' --tokens-per-chunk 3
-    row 'three tokens per chunk, usage in each' $users 40 'chunk-usage' --tokens-per-chunk 3
+    row 'three tokens per chunk, usage in each chunk' $users 40 'chunk-usage' --tokens-per-chunk 3
     row 'an early role-only chunk' $users 40 'chat' --role-early true
     row 'usage in the last content chunk' $users 40 '' --fault usage_in_last_content=1
     row 'usage in every chunk, not requested' $users 40 '' --fault usage_in_every_chunk=1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run bench witness    is foreign traffic in a cell detected, and only there? (10 minutes)
+// ./run bench witness    are cells with other clients' ("foreign") traffic marked, and only those? (10 minutes)
 //
-// 100 clean cells, then 20 with one foreign request for every ten of the cell's own, in every attempt, so that each of these
-// cells is measured three times.
+// Measures 100 clean cells, then 20 during which another client sends one request for every ten of the cell's own. It does so in
+// every attempt, so that each of these cells is measured three times.
 // Options: --small (6 and 2 cells).
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer, startSimserve } from '../e2e/support/harness.mjs';
@@ -48,14 +48,14 @@ async function run(t) {
         clean.rejected.length === 0 &&
         marked(foreign) === foreign.cells.length &&
         rejected === 2 * foreign.cells.length;
-    console.log(right ? 'as it must be' : 'NOT as it must be');
+    console.log(right ? 'as expected' : 'NOT as expected');
     for (const attempt of [...clean.rejected, ...foreign.rejected.slice(0, 3)])
         console.log(`  ${attempt.concurrency} users x ${attempt.input_tokens}: ${attempt.reason}`);
     await client.close();
     process.exitCode = right ? 0 : 1;
 }
 
-// Takes the place of a test: the harness registers here the steps that stop what it started.
+// Stands in for the context of a test, where the harness registers the steps that stop what it started.
 const endings = [];
 const t = { after: (step) => endings.push(step) };
 try {

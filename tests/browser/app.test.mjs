@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MCP App with the charts: declared only to hosts that show apps, and driven by the official bridge.
+// The MCP App that shows charts: only hosts that support apps are told of it. The tests drive it through the official bridge.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { APPS, openApp } from '../e2e/support/app_host.mjs';
@@ -13,7 +13,7 @@ const APP_LIMIT_BYTES = 16 * 1024;
 const CELLS = 156;
 
 for (const kind of ['legacy-1x', '2x-2026'])
-    test(`only a host that supports apps is shown the app's tool (${kind})`, async (t) => {
+    test(`only a host that supports apps sees the app's tool (${kind})`, async (t) => {
         const server = await startServer(t);
         const plain = await connect(kind, server.url);
         const host = await connect(kind, server.url, { extensions: APPS });
@@ -29,7 +29,7 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await host.close();
     });
 
-test('the app draws the grid, reports its size, follows the theme and the keys, and ends on request', async (t) => {
+test('the app draws the grid, reports its size, follows the theme, obeys the arrow keys, and ends on request', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });
     const { run } = await client.call('run_import', { name: 'grid.json', text: gridFile() });
@@ -73,7 +73,7 @@ test('the app draws the grid, reports its size, follows the theme and the keys, 
     await client.close();
 });
 
-test('in the history chart of the app, an arrow key and the pointer go to another moment', async (t) => {
+test('in the history chart of the app, an arrow key and the mouse pointer select another moment', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url, { extensions: APPS });
@@ -96,7 +96,7 @@ test('in the history chart of the app, an arrow key and the pointer go to anothe
     assert.match(first, /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC; requests: running 0, waiting 0/);
     await page.keyboard.press('ArrowRight');
     assert.ok((await words()) > first, 'later');
-    assert.equal(await frame.locator('.cursor rect').getAttribute('width'), '1', 'a rule through the moment');
+    assert.equal(await frame.locator('.cursor rect').getAttribute('width'), '1', 'a vertical line through the moment');
     await moments.first().hover();
     assert.equal(await words(), first);
     assert.deepEqual(faults, []);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chart on a page, used with the keyboard: Tab enters it once, and the arrow keys move from cell to cell. The sentence of a
-// cell is shown, is read by screen readers, and has the figures of the table.
+// A chart on a page can be used with the keyboard: Tab stops at it once, and the arrow keys move from cell to cell. The sentence
+// that describes a cell is shown, screen readers can read it, and its figures are those of the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
@@ -20,7 +20,8 @@ async function accessibleName(page) {
     return `${nodes[0].role.value}: ${nodes[0].name.value}`;
 }
 
-// Returns the marks at which Tab stops after the element with the focus; if none has the focus, all at which it stops.
+// Presses Tab once for each control on the page, starting at the focused element or, without one, at the top of the page. Returns
+// the chart marks at which Tab stopped.
 async function stops(page) {
     const reached = [];
     const controls = await page.locator('a, button, input, select, summary, [tabindex="0"]').count();
@@ -43,9 +44,9 @@ async function openRun(t, viewport) {
     return { page, faults };
 }
 
-test('the heat map of a page is read cell by cell with the keyboard', async (t) => {
+test('a heat map on a page can be read cell by cell with the keyboard', async (t) => {
     const { page, faults } = await openRun(t, { width: 320, height: 800 });
-    assert.deepEqual(await stops(page), ['0'], 'Tab enters the chart once');
+    assert.deepEqual(await stops(page), ['0'], 'Tab stops at the chart once');
 
     await page.locator('svg g[data-i="0"]').focus();
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'])
@@ -57,13 +58,13 @@ test('the heat map of a page is read cell by cell with the keyboard', async (t) 
     assert.match(await row.first().innerText(), /\b182\b/, 'the table has the same figure');
 
     for (let i = 0; i < 20; i++) await page.keyboard.press('ArrowRight');
-    assert.match(await sentence(page), /^1024 users, context 256: /, 'the arrows end at the edge');
+    assert.match(await sentence(page), /^1024 users, context 256: /, 'the arrow keys stop at the edge');
     const box = await page.locator('svg g[data-i]:focus').boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= 320, `the cell is scrolled into view: ${JSON.stringify(box)}`);
     assert.deepEqual(faults, []);
 });
 
-test('a page that is replaced keeps the focus on its cell', async (t) => {
+test('when the content of a page is replaced, the focus stays on its cell', async (t) => {
     const { page, faults } = await openRun(t);
     await page.locator('svg g[data-i="14"]').focus();
     const words = await sentence(page);
@@ -76,6 +77,6 @@ test('a page that is replaced keeps the focus on its cell', async (t) => {
     assert.equal(await sentence(page), words);
     assert.deepEqual(await stops(page), [], 'Tab leaves the chart');
     await page.locator('svg g[data-i="15"]').hover();
-    assert.notEqual(await sentence(page), words, 'pointing at a mark shows its sentence, too');
+    assert.notEqual(await sentence(page), words, 'pointing at a mark also shows its sentence');
     assert.deepEqual(faults, []);
 });

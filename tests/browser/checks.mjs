@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of every page. Each check...() returns a list of sentences, which say what is wrong, and where.
+// The checks that every page must pass. Each check...() returns a list of sentences that say what is wrong and where.
 import axe from 'axe-core';
 
 const WIDTHS = [320, 1280];
@@ -7,8 +7,8 @@ const SCHEMES = ['light', 'dark'];
 const TRIES = 3;
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 
-// At both widths the page is no wider than the window, and axe finds no fault but those of contrast; in both themes all text
-// outside of drawings has enough contrast.
+// At both widths, the page is no wider than the window, and axe finds no faults (contrast is not checked there). In both themes,
+// all text outside drawings has enough contrast.
 export async function checkLooks(page) {
     const wrong = [];
     await page.evaluate(axe.source);
@@ -24,7 +24,7 @@ export async function checkLooks(page) {
     return wrong;
 }
 
-// axe does not know what is behind the text of a drawing; test_palette computes the contrast there.
+// axe does not know what is behind the text in a drawing; test_palette computes the contrast there.
 const CONTRAST = { context: { exclude: ['svg'] }, options: { runOnly: { type: 'rule', values: ['color-contrast'] } } };
 const STRUCTURE = {
     context: {},
@@ -53,8 +53,8 @@ async function violations(page, { context, options }) {
     );
 }
 
-// Foreign text is only text: it made no element, and no URL that runs code. Text outside of scripts has no control character
-// except tabs and line feeds, and none that changes the order of the text around it.
+// Untrusted text is shown only as text: it has created no elements, and no URLs that run code. Text outside scripts has no control
+// characters except tabs and line feeds, and no characters that change the direction of the text around them.
 export function checkForeignText(page) {
     return page.evaluate(() => {
         const wrong = [];
@@ -82,9 +82,9 @@ export function checkForeignText(page) {
     });
 }
 
-// With Tab alone: each control is reached and shows its focus, and on a page with a navigation the first stop is the link that
-// skips to the content. If this fails, and the content was replaced meanwhile, as it may be during a sweep, the page is loaded
-// and tried again, TRIES times at most.
+// With Tab alone, each control can be reached and shows that it has the focus, and on a page with a navigation bar the first stop
+// is the link that skips to the content. If this fails and the content was replaced meanwhile, as can happen during a sweep, the
+// page is reloaded and checked again, at most TRIES times in all.
 export async function checkKeyboard(page) {
     await page.setViewportSize({ width: 1280, height: 800 });
     for (let tries = 1; ; tries++) {
@@ -116,8 +116,8 @@ async function pressThrough(page) {
 
 const CONTROLS = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]';
 
-// Returns the controls at which Tab stops, by their number on the page, since a page that updates itself replaces its elements.
-// Radio buttons with one name are one control.
+// Returns the controls at which Tab stops. They are identified by their number on the page, since a page that updates itself
+// replaces its elements. Radio buttons with the same name count as one control.
 function listControls(selector) {
     const radios = new Set();
     const stops = (element) => {
@@ -149,7 +149,7 @@ function describeFocus(selector) {
     };
 }
 
-// shownText(page): the text of <main>, with all figures replaced by 0, since they may change between two calls.
+// shownText(page): the text of <main>, with every number replaced with 0, since numbers can change between two calls.
 export async function shownText(page) {
     const text = await page.locator('main').innerText();
     return text.replace(/\d+([.,:]\d+)*/g, '0').replace(/\s+/g, ' ').trim();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's Chromium through playwright-core, and pages that report their faults.
+// Starts Debian's Chromium through playwright-core, and opens pages whose faults are collected.
 import { chromium } from 'playwright-core';
 import { atEnd } from '../e2e/support/harness.mjs';
 
@@ -15,15 +15,15 @@ export async function startChromium(t) {
     return browser;
 }
 
-// openContext(browser, options): browser.newContext with a wide window and with LIMIT_MS as the limit of each action.
+// openContext(browser, options): browser.newContext with a wide window and with LIMIT_MS as the limit on each action.
 export async function openContext(browser, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(LIMIT_MS);
     return context;
 }
 
-// newPage(context, origin): a page and the list of its faults: messages on the console, among them violations of the
-// content security policy, errors of scripts, dialogs, and requests to anybody but `origin`.
+// newPage(context, origin): a page and the list of its faults: console messages (including violations of the content security
+// policy), script errors, dialogs, and requests to any server except `origin`.
 export async function newPage(context, origin) {
     const page = await context.newPage();
     const faults = [];
@@ -36,7 +36,7 @@ export async function newPage(context, origin) {
     });
     await page.addInitScript(() => {
         document.addEventListener('securitypolicyviolation', (event) =>
-            console.error(`${event.violatedDirective} keeps out ${event.blockedURI} ${event.sample}`),
+            console.error(`${event.violatedDirective} blocks ${event.blockedURI} ${event.sample}`),
         );
     });
     return { page, faults };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up results of a study of 12 contexts by 13 numbers of users, in which some cells failed.
+// Made-up results of a study with 12 context lengths and 13 numbers of users, in which some cells failed.
 const USERS = [1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 256, 512, 1024];
 const CONTEXTS = [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 49152, 65536, 131072];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's table of pages, and examples of each page: for the tests that go through all pages.
+// The program's table of pages, and examples of each page, for the tests that go through all pages.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
@@ -16,7 +16,7 @@ export function tableOfPages() {
 }
 
 // The paths to request for each page, made from the data that world.mjs prepares. A page that shows several kinds of things has
-// an example of each.
+// an example of each kind.
 const EXAMPLES = {
     '/': () => ['/'],
     '/deployments': () => ['/deployments'],
@@ -56,7 +56,8 @@ export function examplesOf(world) {
 const PARAMETERS = ['a', 'b', 'cursor', 'deployment', 'limit', 'metric', 'plot', 'principal', 'quantity', 'run', 'since', 'state']
     .concat(['subject', 'sweep', 'to', 'tool', 'until']);
 
-// addressesWith(text): the paths of all pages, with the text as each parameter of the path and each of PARAMETERS in the query.
+// addressesWith(text): the paths of all pages; each parameter in the path, and each of PARAMETERS in the query, has the text as its
+// value.
 export function addressesWith(text) {
     const rows = tableOfPages().filter((row) => row.verb === 'GET' && !isFile(row));
     const query = new URLSearchParams(PARAMETERS.map((name) => [name, text]));

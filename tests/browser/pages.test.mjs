@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every page of the table in Chromium: its layout, without scripts, with the keyboard alone, with hostile text stored.
+// Opens every page of web/pages.c in Chromium, with hostile text in the database, and checks the layout, the use with the keyboard
+// alone, and that the page shows the same text without scripts.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,8 +23,8 @@ async function open(context, url, origin) {
     return { page, faults };
 }
 
-// textsOf(pages): the text of each page; pages that differ are loaded again, for up to ALIKE_MS, since new figures may be
-// stored between two loads.
+// textsOf(pages): the text of each page. While the texts differ, the pages are reloaded, for up to ALIKE_MS, since new data might
+// have been stored between two loads.
 async function textsOf(pages) {
     const limit = Date.now() + ALIKE_MS;
     for (;;) {
@@ -33,8 +34,8 @@ async function textsOf(pages) {
     }
 }
 
-// tryEverything(contexts, url, origin): asserts that a page passes all checks, and that it has the same text and no faults in a
-// browser without scripts; returns the page.
+// tryEverything(contexts, url, origin): asserts that a page passes all checks, and that it has the same text and no faults when
+// scripts are disabled; returns the page.
 async function tryEverything(contexts, url, origin) {
     const { page, faults } = await open(contexts.usual, url, origin);
     const without = await open(contexts.withoutScripts, url, origin);
@@ -48,7 +49,7 @@ async function tryEverything(contexts, url, origin) {
     return page;
 }
 
-// A saved report is opened from the disk, without a network, and printed.
+// Saves a report, opens it from the disk without a network, checks it, and prints it.
 async function tryReport(t, world, contexts, uri) {
     const { contents } = await world.client.client.readResource({ uri });
     const file = path.join(await temporaryFolder(t), 'report.html');
@@ -62,7 +63,7 @@ async function tryReport(t, world, contexts, uri) {
     await page.close();
 }
 
-// A URL whose parameters are markup is answered by a page with a heading, on which the markup is only text.
+// The answer to a URL whose parameters are markup is a page with a heading, on which the markup is only text.
 async function tryAddresses(world, context) {
     for (const address of addressesWith(MARKUP)) {
         const { page, faults } = await newPage(context, world.origin);
@@ -96,6 +97,6 @@ test('every page passes all checks', { concurrency: AT_ONCE }, async (t) => {
     const reports = reported.map((each) =>
         t.test(`report of ${withoutIds(each)}`, (t) => tryReport(t, world, offline, `opsbrain://${each}/report.html`)),
     );
-    const addresses = t.test('URLs that contain markup', () => tryAddresses(world, usual));
+    const addresses = t.test('markup in a URL is shown only as text', () => tryAddresses(world, usual));
     await Promise.all([...checks, ...reports, addresses]);
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page in the dark theme is printed in the light one, with its charts.
+// A page in the dark theme is printed in the light theme, including its charts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inflateSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import { gridFile } from './grid_file.mjs';
 const DARK_PAPER = [0x14, 0x18, 0x1d];
 const LIGHT_MARKER = [0xc2, 0x4e, 0x00]; // the light theme's colour of a chart's second line
 
-// fills(pdf): the fill colours on the sheets of the PDF, as [r, g, b] of 0 to 255.
+// fills(pdf): the fill colours on the sheets of the PDF, as [r, g, b], each from 0 to 255.
 function fills(pdf) {
     const found = [];
     for (let at = pdf.indexOf('stream\n'); at >= 0; at = pdf.indexOf('stream\n', at + 1)) {
@@ -31,7 +31,7 @@ function inflated(bytes) {
     }
 }
 
-test('a dark page prints light charts', async (t) => {
+test('a page in the dark theme is printed with light charts', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { run } = await client.call('run_import', { name: 'grid.json', text: gridFile() });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users with keys in Chromium: a viewer sees no button that the server would refuse, and a sign-in ends with "Sign out", or when
-// its key is revoked.
+// Users sign in with keys, in Chromium: a viewer sees no form and no link that the server would refuse, and a sign-in ends with
+// "Sign out" or when its key is revoked.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../e2e/support/harness.mjs';
@@ -19,8 +19,8 @@ async function signIn(browser, origin, key) {
     return { page, faults };
 }
 
-// linkedFrom(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead; the form for
-// signing out is left out.
+// linkedFrom(page, origin, paths): {forms, links}: the paths to which the forms and the links of these pages lead, except for the
+// form that signs the user out.
 async function linkedFrom(page, origin, paths) {
     const [forms, links] = [new Set(), new Set()];
     for (const path of paths) {
@@ -55,20 +55,20 @@ test('the sign-in form is accessible', async (t) => {
     assert.deepEqual(faults.filter((fault) => !/status of 403/.test(fault)), []);
 });
 
-test('a viewer sees no button that the server would refuse, and a form that a viewer sends nevertheless is refused', async (t) => {
+test('a viewer sees no form or link that the server would refuse, and a form that a viewer sends anyway is refused', async (t) => {
     const team = await prepareTeam(t);
     const browser = await startChromium(t);
     const [otto, eve] = [await signIn(browser, team.origin, team.keys.otto), await signIn(browser, team.origin, team.keys.eve)];
     const paths = examplesOf(team);
     const { forms } = await linkedFrom(otto.page, team.origin, paths);
-    t.diagnostic(`an operator may send ${forms.join(' ')}`);
+    t.diagnostic(`an operator can send ${forms.join(' ')}`);
     const shown = await linkedFrom(eve.page, team.origin, paths);
     assert.deepEqual(shown.forms, []);
     const refused = tableOfPages().filter(({ verb, role }) => verb === 'GET' && role !== 'viewer');
     assert.deepEqual(shown.links.filter((link) => refused.some(({ pattern }) => pattern === link)), []);
     await eve.page.goto(`${team.origin}/`);
     for (const action of forms) assert.equal(await send(eve.page, action), 403, action);
-    // Some of the pages have a 4xx status: a running sweep, for example, cannot be compared with itself.
+    // Some of the pages are answered with a 4xx status: a running sweep, for example, cannot be compared with itself.
     assert.deepEqual(otto.faults.filter((fault) => !/status of 4\d\d/.test(fault)), []);
 });
 
@@ -80,15 +80,15 @@ test('a sign-in ends with the button "Sign out", or when its key is revoked', as
     for (const tab of tabs) await tab.goto(`${team.origin}/jobs`);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${team.origin}/sign-in`);
-    for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // without an action of the user
+    for (const tab of tabs) await tab.waitForURL(/\/sign-in/); // without any action by the user
     await page.goBack();
     assert.equal(await page.getByText('eve').count(), 0, 'the Back button shows the page of somebody who signed out');
     const otto = await signIn(browser, team.origin, team.keys.otto);
     await run(['key', 'revoke', 'otto', '--data', team.data]);
-    await otto.page.waitForURL(/\/sign-in/); // without an action of the user
+    await otto.page.waitForURL(/\/sign-in/); // without any action by the user
     await otto.page.goto(`${team.origin}/`);
     assert.match(otto.page.url(), /\/sign-in/);
-    // The stream of events of otto's page ended with the key.
+    // The event stream of otto's page was cut off when the key was revoked.
     const cut = /ERR_INCOMPLETE_CHUNKED_ENCODING/;
     assert.deepEqual([...faults, ...otto.faults].filter((fault) => !cut.test(fault)), []);
 });

@@ -6,15 +6,16 @@ import { connect } from '../e2e/support/clients.mjs';
 import { atEnd, startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 import { newPage, openContext, startChromium } from './chromium.mjs';
 
-const SHOWN_MS = 2000; // limit after a cell is finished
-const BACK_MS = 12_000; // limit after the sweep's end: the page notices some seconds after the restart that the server is back
+const SHOWN_MS = 2000; // a finished cell must be shown within this time
+// The sweep's end must be shown within this time: the page needs some seconds after the restart to notice that the server is back.
+const BACK_MS = 12_000;
 const TABS = 8;
 const TABS_MS = 10_000; // limit for opening all tabs
 const GRID = { concurrency: '1, 2', input_tokens: '16, 32', output_tokens: '8', window_s: '1' };
-// The faults of a page while its server is away.
+// The faults that a page has while its server is down.
 const AWAY = /ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING/;
 
-// The number of finished cells on the page; Infinity if it has no progress bar, since the sweep has ended.
+// The number of finished cells that the page shows; Infinity if it has no progress bar because the sweep has ended.
 const cellsShown = (page) => page.locator('main progress').evaluateAll(([bar]) => (bar ? bar.value : Infinity));
 
 // startFromPage(page, origin): goes from the overview to the page of a running sweep, and returns the number of clicks.
@@ -31,8 +32,8 @@ async function startFromPage(page, origin) {
     return clicks;
 }
 
-// follow(page, client, sweep, cells): waits until the page shows that many finished cells, and returns how many ms later that
-// was than the server's own answer.
+// follow(page, client, sweep, cells): waits until the page shows that many finished cells; returns how many ms passed after the
+// server itself reported them.
 async function follow(page, client, sweep, cells) {
     await until(`${cells} cells`, async () => {
         const shown = await client.call('sweep_show', { sweep });
@@ -43,7 +44,7 @@ async function follow(page, client, sweep, cells) {
     return performance.now() - begun;
 }
 
-test('the page of a sweep fills without a reload, also after kill -9, and eight tabs can show it', async (t) => {
+test('the page of a sweep fills without a reload, even after kill -9, and eight tabs can show it', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that updates itself loses no change, and nothing that the user typed.
+// A page that updates itself misses no change, and keeps what the user typed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../e2e/support/clients.mjs';
@@ -21,7 +21,7 @@ async function open(t) {
     return { show, register: (name) => client.call('deployment_register', { name, url: 'http://127.0.0.1:9' }) };
 }
 
-test('a change is not lost when it occurs while the page is being loaded, nor when the server is busy', async (t) => {
+test('a page misses no change, even one that occurs while the page is being loaded or while the server is busy', async (t) => {
     const { show, register } = await open(t);
     const [page, other] = [await show('/deployments'), await show('/deployments')];
     const requests = [];
@@ -38,7 +38,7 @@ test('a change is not lost when it occurs while the page is being loaded, nor wh
     await register('first');
     await page.getByText('first').waitFor();
     await page.getByText('second').waitFor();
-    // page.js waits 5 s between two requests for a page that follows everything, and after one that failed
+    // page.js waits 5 s between two requests if the page follows all changes, and after a request that failed
     for (const [i, at] of requests.entries()) if (i > 0) assert.ok(at - requests[i - 1] > 4500, `${requests}`);
 });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers with something on every page. That of prepareWorld has sweeps that are finished, running and failed, imports, and
-// foreign text with markup.
+// Servers with something to show on every page. The server of prepareWorld has finished, running and failed sweeps, imports, and
+// untrusted text that contains markup.
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from '../e2e/support/clients.mjs';
@@ -9,7 +9,7 @@ import { addKey, atEnd, post, startServer, startSimserve, temporaryFolder, until
 import { waitForJob } from '../e2e/support/sweep_by_client.mjs';
 import { gridFile } from './grid_file.mjs';
 
-// HOSTILE is stored in fields that take foreign text, MARKUP in fields that refuse control characters.
+// HOSTILE is stored in fields that accept any text, MARKUP in fields that refuse control characters.
 export const MARKUP = '"><img src=x onerror=alert(1)><script>alert(2)</script>owned';
 const HOSTILE = `${MARKUP}\u0001\u001b[31m\u202eנכתב`;
 const HOSTILE_URL = 'javascript:alert(3)';
@@ -120,8 +120,9 @@ export async function prepareWorld(t) {
     };
 }
 
-// prepareTeam(t): a server with keys {ada, otto, eve} of an admin, an operator and a viewer, and a running sweep of otto's.
-// `sweeps`, `runs` and `jobs` have prepareWorld's names, but each is this one sweep, its job, or the one imported run.
+// prepareTeam(t): a server with the keys of an admin (ada), an operator (otto) and a viewer (eve), and a running sweep of otto's.
+// `sweeps`, `runs` and `jobs` have the same members as prepareWorld's, but all sweeps are this one sweep, all jobs are its job, and
+// all runs are the one imported run.
 export async function prepareTeam(t) {
     const data = await temporaryFolder(t);
     const keys = {};

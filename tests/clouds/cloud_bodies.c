@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_bodies RECIPE...: prints the bodies of the requests to Google's platforms that create and
- * extend a server of each recipe (a file), for each kind of purchase, as lines of JSON, {"type":
- * "compute.Instance", "body": {...}}. google_types.py and google_clients.py in this folder read
- * them. Recipes with the status "cannot_work" are skipped. */
+/* cloud_bodies RECIPE...: for each recipe (a file) and each kind of purchase, prints the bodies of
+ * the requests to Google's platforms that create a server and extend its life. Each is a line of
+ * JSON such as {"type": "compute.Instance", "body": {...}}. google_types.py and google_clients.py
+ * in this folder read them. Recipes with the status "cannot_work" are skipped. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe.h"
 
-/* The steps whose bodies are printed, with Google's message type. */
+/* The steps whose bodies are printed, with the names of Google's message types. */
 static const struct type {
     const char *provider, *step, *name;
 } types[] = {
@@ -25,8 +25,8 @@ static const struct type {
     { "cloud_tpu", "key", "secretmanager.Secret" },
 };
 
-/* Prints a step whose type is known, but not a flex-start of Cloud TPU (v2alpha1): Google's types
- * lack it, and test_tpu_requests compares it with the API's description instead. */
+/* Prints a step whose type is known, except a flex-start of Cloud TPU (v2alpha1), which Google's
+ * types lack: test_tpu_requests compares it with the API's description instead. */
 static void print_step(const char *provider, const struct step *step)
 {
     if (strstr(step->url, "/v2alpha1/") != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_faults [PROVIDER]: runs every verb of every provider, or of PROVIDER only, on the
- * provider's fake, with each fault at each request of the verb (first_of() names the exceptions).
- * Prints a table for each provider: the number of runs with each fault and verb or, if some of
- * these runs failed, how many did. Several processes share the work, since most of it is waiting.
- */
+/* cloud_faults [PROVIDER]: runs every verb of every provider, or only of PROVIDER, against the
+ * provider's fake, with each fault at each request of the verb (the comment on first_of() has the
+ * exceptions). Prints a table for each provider: how many runs there were with each fault and verb
+ * or, if some of them failed, how many of them did. Several processes share the work, since most of
+ * it is waiting. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct cell {
     int good, bad;
 };
 
-/* In memory that the processes share; the counts are changed atomically. */
+/* This is in memory that the processes share; the counts are changed atomically. */
 struct results {
     struct cell cells[VERB_COUNT][FAULTS_MAX];
     int wrong_count;
@@ -54,8 +54,8 @@ static void record_take(struct work *work, enum provider_verb verb, size_t fault
     free(problem);
 }
 
-/* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb, or only
- * at the middle one if the fault takes a minute. A condition, which lasts for the whole verb, is
+/* A fault is tried at the requests from first_of() to last_of(): at all requests of a verb or, if
+ * the fault takes a minute, only at the middle one. A condition, which lasts for the whole verb, is
  * tried once, if the fake has it. */
 static int first_of(const struct trial_fault *fault, int requests)
 {
@@ -116,7 +116,7 @@ static void print_row(const struct results *results, size_t fault, unsigned verb
     printf("\n");
 }
 
-/* Returns the number of failures. */
+/* Returns the number of runs that failed. */
 static int print(const struct trial *trial, const struct results *results)
 {
     unsigned verbs = provider_find(trial->target.provider)->verbs;
@@ -139,7 +139,7 @@ static int print(const struct trial *trial, const struct results *results)
     return results->wrong_count;
 }
 
-static volatile sig_atomic_t stopped; /* by SIGTERM: the results so far are printed */
+static volatile sig_atomic_t stopped; /* set by SIGTERM: then the results so far are printed */
 
 static void stop(int signal)
 {
@@ -182,7 +182,8 @@ static int try(const struct trial *trial)
         int status = wait_for_child(children[i]);
 
         if (status != 0 && !stopped) {
-            printf("FAIL  %s: process %d ended with %d\n", trial->target.provider, i, status);
+            printf("FAIL  %s: process %d ended with the wait status %d\n", trial->target.provider,
+                   i, status);
             wrong++;
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cloud_life FOLDER: runs the provider "kubernetes" against a real control plane, which
  * tests/clouds/kubernetes/life.sh has started. FOLDER has the kubeconfigs admin.yaml and
- * viewer.yaml, and the folder "account". Prints a line for each check, and ends at the first that
- * fails. */
+ * viewer.yaml, and the folder "account", which stands in for the service account's folder in a pod.
+ * Prints a line for each check, and ends at the first that fails. */
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ static struct observed look(struct life *life)
     return now;
 }
 
-/* Returns whether the deployment has the state; life->error then describes the one that it has. */
+/* Returns whether the deployment has the state; life->error describes the state that it has. */
 static bool has_state(struct life *life, const char *state)
 {
     struct observed now = look(life);
@@ -76,7 +76,7 @@ static bool has_state(struct life *life, const char *state)
     return has;
 }
 
-/* Waits up to 15 s for the state; returns whether it came. */
+/* Waits up to 15 s for the state; returns whether the deployment reached it. */
 static bool comes_to(struct life *life, const char *state)
 {
     for (int i = 0; i < 60; i++) {
@@ -116,16 +116,17 @@ static void check_account(struct life *life, struct cloud *viewer)
     size_t i, missing = 0;
 
     check(life, life->provider->check(life->cloud, life->desired.target, findings, &life->error),
-          "an admin's rights are asked for");
+          "an admin's rights can be checked");
     json_array_foreach(findings, i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    check(life, missing == 0, "and an admin lacks none");
+    check(life, missing == 0, "the admin has every right that is needed");
     json_array_clear(findings);
     check(life, life->provider->check(viewer, life->desired.target, findings, &life->error),
-          "a viewer's rights are asked for");
+          "a viewer's rights can be checked");
     json_array_foreach(findings, i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    check(life, missing == json_array_size(findings), "and the viewer lacks every right");
+    check(life, missing == json_array_size(findings),
+          "the viewer has none of the rights that are needed");
 }
 
 static void check_creation(struct life *life)
@@ -134,17 +135,18 @@ static void check_creation(struct life *life)
 
     check(life, life_plan(life, VERB_CREATE), "every request passes its dry run");
     check(life, has_state(life, "absent"), "a plan creates nothing");
-    check(life, life_apply(life, VERB_CREATE), "it is created, and becomes ready");
+    check(life, life_apply(life, VERB_CREATE), "the deployment is created, and becomes ready");
     now = look(life);
     check(life, now.ours && now.uid[0] != '\0' && now.ends_ms == life->desired.ends_ms,
-          "its labels, its uid and its end are read back");
-    check(life, strcmp(now.address, "http://gemma.llm.svc:8000") == 0, "it has an address");
+          "its labels, its uid and its end time can be read back");
+    check(life, strcmp(now.address, "http://gemma.llm.svc:8000") == 0,
+          "its address is that of its Service");
     check(life, strcmp(now.place, "gpu-1") == 0 || now.place[0] == '\0',
           "its node, if known, is the one with GPUs");
     observed_finish(&now);
-    check(life, life_apply(life, VERB_CREATE), "a second creation succeeds");
+    check(life, life_apply(life, VERB_CREATE), "creating it again succeeds");
     check(life, count_of(life, DEPLOYMENTS) == 2,
-          "and there are still two Deployments, with the foreign one");
+          "there are still only two Deployments: ours and somebody else's");
 }
 
 static void check_scaling(struct life *life)
@@ -152,12 +154,12 @@ static void check_scaling(struct life *life)
     life->desired.replicas = 2;
     check(life, life_apply(life, VERB_SCALE), "it is scaled to 2 replicas");
     check(life, life_apply(life, VERB_STOP), "it is stopped, and its pods are gone");
-    check(life, has_state(life, "stopped"), "and is shown as stopped");
+    check(life, has_state(life, "stopped"), "its state is 'stopped'");
     life->desired.replicas = 9; /* there are 8 GPUs */
     check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"),
-          "a ninth GPU is waited for");
+          "with 9 replicas for 8 GPUs, the start does not finish: it is pending");
     check(life, strstr(life->error.message, "Insufficient nvidia.com/gpu") != NULL,
-          "and the message is the scheduler's");
+          "the message is the scheduler's");
     life->desired.replicas = 1;
     check(life, life_apply(life, VERB_START), "it is started with 1 replica");
 }
@@ -175,14 +177,15 @@ static void check_drift(struct life *life)
     check(life,
           send_json(life, "PATCH", DEPLOYMENTS "/gemma?fieldManager=somebody&force=true",
                     "application/apply-patch+yaml", change, NULL),
-          "somebody changes the image");
+          "somebody else changes the image");
     now = look(life);
     check(life, strcmp(json_get_text(now.fields, "image", ""), "nginx:other") == 0,
-          "the other image is observed");
-    check(life, strncmp(now.last_changed_by, "somebody at ", 12) == 0, "and who changed it");
+          "the changed image is observed");
+    check(life, strncmp(now.last_changed_by, "somebody at ", 12) == 0,
+          "the observation says who changed it");
     check(life,
           life->provider->steps(VERB_CREATE, &life->desired, &now, &steps, &count, &life->error),
-          "the steps of a creation are made");
+          "the steps for a creation can be made");
     for (size_t i = 0; i < count && strcmp(life->step, "deployment") != 0; i++)
         life_do(life, &steps[i]);
     check(life, life->state == STEP_EXISTS && strstr(life->error.message, "somebody") != NULL,
@@ -204,16 +207,16 @@ static void check_wrong_field(struct life *life)
 
     check(life,
           life->provider->steps(VERB_UPDATE, &life->desired, &now, &steps, &count, &life->error),
-          "the steps of an update are made");
+          "the steps for an update can be made");
     for (size_t i = 0; i < count; i++)
         if (strcmp(steps[i].name, "deployment") == 0) {
             json_object_set_new(json_object_get(steps[i].body, "spec"), "gpus", json_integer(1));
             life_do(life, &steps[i]);
         }
     check(life, life->state == STEP_FAILED,
-          "an unknown field (500 without a reason) fails at once");
+          "a request with an unknown field (500 without a reason) fails at once");
     check(life, strstr(life->error.message, "field not declared in schema") != NULL,
-          "and the message says so");
+          "the message says that the field is unknown");
     step_list_free(steps, count);
     observed_finish(&now);
 }
@@ -226,10 +229,11 @@ static void check_quota(struct life *life)
                     "{\"metadata\":{\"name\":\"none\"},\"spec\":{\"hard\":{\"pods\":\"0\"}}}",
                     NULL),
           "a quota of 0 pods is set");
-    usleep(1500000); /* until the quota's controller has counted */
-    check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"), "a start waits");
+    usleep(1500000); /* until the quota's controller has counted the pods */
+    check(life, !life_apply(life, VERB_START) && comes_to(life, "pending"),
+          "the start does not finish: it is pending");
     check(life, strstr(life->error.message, "exceeded quota") != NULL,
-          "and the message is the quota's");
+          "the message says that the quota is exceeded");
     check(life,
           send_json(life, "DELETE", "/api/v1/namespaces/llm/resourcequotas/none", NULL, NULL, NULL),
           "the quota is removed");
@@ -237,7 +241,7 @@ static void check_quota(struct life *life)
           "it is stopped and started again");
 }
 
-/* Runs the CronJob's command on this machine, with a token of the CronJob's account. Returns the
+/* Runs the CronJob's command on this machine, with a token for the CronJob's account. Returns the
  * command's exit status; -1 if a signal ended it. */
 static int run_end(struct life *life, const char *folder)
 {
@@ -255,7 +259,7 @@ static int run_end(struct life *life, const char *folder)
         send_json(life, "GET", "/apis/batch/v1/namespaces/llm/cronjobs/gemma-end", NULL, NULL, &job)
             && send_json(life, "POST", "/api/v1/namespaces/llm/serviceaccounts/gemma-end/token",
                          NULL, "{\"spec\":{}}", &token),
-        "the CronJob is read, and a token of its account is created");
+        "the CronJob is read, and a token for its account is created");
     container = json_array_get(
         json_object_get(
             json_object_get(
@@ -287,25 +291,26 @@ static int run_end(struct life *life, const char *folder)
 static void check_end(struct life *life, const char *folder)
 {
     check(life, run_end(life, folder) == 0 && has_state(life, "ready"),
-          "before the deployment's end the CronJob's command does nothing");
+          "before the deployment's end time, the CronJob's command does nothing");
     life->desired.ends_ms = clock_utc_ms() - 60000;
-    check(life, life_apply(life, VERB_EXTEND), "its end is moved to a minute ago");
+    check(life, life_apply(life, VERB_EXTEND), "its end time is moved to a minute ago");
     check(life, run_end(life, folder) == 0 && comes_to(life, "absent"),
           "the CronJob's command deletes the deployment");
-    check(life, run_end(life, folder) != 0, "a second time the command fails");
-    check(life, count_of(life, DEPLOYMENTS) == 1, "the foreign Deployment stays");
+    check(life, run_end(life, folder) != 0, "run a second time, the command fails");
+    check(life, count_of(life, DEPLOYMENTS) == 1, "somebody else's Deployment stays");
 }
 
 static void check_destruction(struct life *life)
 {
-    check(life, life_apply(life, VERB_DESTROY), "the rest is destroyed");
-    check(life, count_of(life, "/apis/batch/v1/namespaces/llm/cronjobs") == 0, "no CronJob");
-    check(life, count_of(life, "/api/v1/namespaces/llm/services") == 0, "no Service");
+    check(life, life_apply(life, VERB_DESTROY), "a destroy removes the rest");
+    check(life, count_of(life, "/apis/batch/v1/namespaces/llm/cronjobs") == 0,
+          "no CronJob is left");
+    check(life, count_of(life, "/api/v1/namespaces/llm/services") == 0, "no Service is left");
     check(life, count_of(life, "/apis/rbac.authorization.k8s.io/v1/namespaces/llm/roles") == 0,
-          "no Role");
+          "no Role is left");
     check(life, count_of(life, "/api/v1/namespaces/llm/serviceaccounts") == 1,
-          "no account but the namespace's");
-    check(life, count_of(life, DEPLOYMENTS) == 1, "the foreign Deployment stays");
+          "the only service account left is the namespace's own");
+    check(life, count_of(life, DEPLOYMENTS) == 1, "somebody else's Deployment stays");
 }
 
 static void check_list(struct life *life)
@@ -318,7 +323,7 @@ static void check_list(struct life *life)
           life->provider->list(life->cloud, life->desired.target, &list, &count, warnings,
                                &life->error)
               && count == 1 && strcmp(list[0].name, "gemma") == 0,
-          "of two Deployments only the one that serves models is listed");
+          "of two Deployments, only the one that serves a model is listed");
     observed_list_free(list, count);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the tests of Cloud Run. */
+/* The fixture for the tests of the Cloud Run provider. */
 #pragma once
 
 #include "tests/clouds/google_world.h"

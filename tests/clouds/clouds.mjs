@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a provider's fake beside a real server, for the tests that deploy on clouds.
+// Runs a provider's fake beside a real opsbrain server, for the tests that deploy to clouds.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export function triedProviders() {
 }
 
 // startCloud(t, provider): starts the provider's fake. Returns what fake_clouds.c prints ({port, endpoints, credential, recipe,
-// target, verbs}) with call(path, body), which sends the fake a command and returns the answer.
+// target, verbs}), and also call(path, body), which sends the fake a command and returns the answer.
 export async function startCloud(t, provider) {
     const child = spawn(FAKE_CLOUDS, [provider], { stdio: ['pipe', 'pipe', 'inherit'] });
     atEnd(t, async () => {
@@ -51,7 +51,7 @@ export async function cloudSettings(t, cloud) {
 }
 
 // startFleet(t, provider, {env, target, data, key, cloud, file}): a server whose target is the provider's fake:
-// {server, cloud, secrets}. `target`: further arguments of target_register. `file`: the program to run instead of opsbrain.
+// {server, cloud, secrets}. `target`: more arguments for target_register. `file`: the program to run instead of opsbrain.
 export async function startFleet(t, provider, { env = {}, target = {}, data, key, cloud, file } = {}) {
     cloud ??= await startCloud(t, provider);
     const { args, secrets } = await cloudSettings(t, cloud);
@@ -70,7 +70,7 @@ export async function withClient(server, work, options = {}) {
     }
 }
 
-// planOf(client, cloud, verb): makes a plan of a verb that needs one.
+// planOf(client, cloud, verb): makes a plan for a verb that needs one.
 export function planOf(client, cloud, verb) {
     const deployment = NAME;
     const calls = {
@@ -82,8 +82,8 @@ export function planOf(client, cloud, verb) {
     return client.call(...calls[verb]);
 }
 
-// begin(client, cloud, verb): makes a plan if the verb needs one, gives the go-ahead (as an agent, or by machine.mjs's
-// approve), and returns the plan's id.
+// begin(client, cloud, verb): makes a plan if the verb needs one, gives the go-ahead (as an agent or, if the cloud is machine.mjs's,
+// on the command line with `approve`), and returns the plan's id.
 export async function begin(client, cloud, verb) {
     if (verb === 'stop' || verb === 'destroy') {
         const { plan } = await client.call(`deployment_${verb}`, { deployment: NAME, confirm: NAME });
@@ -95,10 +95,10 @@ export async function begin(client, cloud, verb) {
     return plan;
 }
 
-// rows(server, sql, ...values): the rows of a query of the live database.
+// rows(server, sql, ...values): the rows that a query finds in the running server's database.
 export const rows = (server, sql, ...values) => rowsOf(server.data, sql, ...values);
 
-// newest(server, verb): the newest plan of a verb; undefined if there is none.
+// newest(server, verb): the newest plan for a verb; undefined if there is none.
 export function newest(server, verb) {
     return rows(server, 'SELECT * FROM fleet_plans WHERE verb = ? ORDER BY created_ms DESC, id DESC LIMIT 1', verb)[0];
 }
@@ -117,7 +117,7 @@ export function managedState(server) {
     return rows(server, "SELECT state FROM fleet_managed WHERE deployment = ? AND state <> 'gone'", NAME)[0]?.state ?? 'gone';
 }
 
-// assertSameItems(made, reference, what): the order of the two lists does not matter.
+// assertSameItems(made, reference, what): asserts that the two lists have the same items, in any order.
 export function assertSameItems(made, reference, what) {
     assert.deepEqual([...made].sort(), [...reference].sort(), what);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the tests of Compute Engine. */
+/* The fixture for the tests of the Compute Engine provider. */
 #pragma once
 
 #include "tests/clouds/google_world.h"

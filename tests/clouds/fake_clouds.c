@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_clouds PROVIDER: runs a provider's fake as a process. Prints a line of JSON with the values
- * for target_register and `opsbrain serve`, accepts commands on a second port, and ends when its
- * standard input does. Without a known PROVIDER it lists the cloud providers. */
+ * for target_register and `opsbrain serve`, accepts commands on a port of their own, and ends when
+ * its standard input does. Without a known PROVIDER, it lists the cloud providers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static void set_fault(struct trial_site *site, const json_t *body)
             fake_faults_set(&site->faults, &row->fault, (int)json_get_integer(body, "at", 1));
 }
 
-/* Answers request number "at" with the command's "status" and "body". */
+/* Makes the fake answer request number "at", counted from now, with the command's "status" and
+ * "body". */
 static void set_answer(struct trial_site *site, const json_t *body)
 {
     static struct fake_fault answer;

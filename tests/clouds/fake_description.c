@@ -40,7 +40,8 @@ static bool check_object(const json_t *schemas, const json_t *type, const json_t
     return true;
 }
 
-/* `words`: the enumeration; NULL if the type has none, so that every word is right. */
+/* `words` lists the allowed values; NULL if the type has no such list: then every value is allowed.
+ */
 static bool is_in_enum(const json_t *words, const json_t *value)
 {
     const json_t *word;

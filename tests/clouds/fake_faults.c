@@ -16,8 +16,8 @@ static void record(struct fake_faults *faults, const struct fake_request *reques
                                         request->bearer, "body", request->body, request->length));
 }
 
-/* Returns whether the request gets the fault: it is the request number `at` or, as long as faults
- * are left, a repetition of that request. */
+/* Returns whether the request gets the fault: request number `at` and its repetitions get it, as
+ * long as faults are left. */
 static bool gets_fault(struct fake_faults *faults, const struct fake_request *request)
 {
     char this[sizeof faults->faulted];
@@ -33,8 +33,8 @@ static bool gets_fault(struct fake_faults *faults, const struct fake_request *re
     return true;
 }
 
-/* Counts an event, and kills the victim if this is the event `kill_at`. Returns whether it did: a
- * request that is not carried out yet then has no effect. */
+/* Counts an event, and kills the victim if this is event number `kill_at`. Returns whether it
+ * killed the victim: if so, a request that has not been carried out yet never is. */
 static bool kills(struct fake_faults *faults, struct fake_reply *reply)
 {
     if (++faults->events != faults->kill_at || faults->victim == 0)

@@ -72,7 +72,7 @@ static bool check_map(const struct check *check, const json_t *value, const char
     return true;
 }
 
-/* Returns whether the word is one of "A|B|C". */
+/* Returns whether the word is one of `words`, which has the form "A|B|C". */
 static bool is_word_of(const char *words, const char *word)
 {
     size_t length = word != NULL ? strlen(word) : 0;
@@ -103,7 +103,7 @@ static bool check_type(const struct check *check, const json_t *type, const json
         return check_items(check, type, value, path);
     if (strcmp(name, "map") == 0)
         return check_map(check, value, path);
-    if (strchr(name, '|') != NULL) /* Google also accepts an enumeration's number */
+    if (strchr(name, '|') != NULL) /* Google also accepts an enumerated value's number */
         return json_is_integer(value) || is_word_of(name, json_string_value(value))
                || fail(check, path, false);
     if (strcmp(name, "n") == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Google's services have in common: tokens, permissions, faults, long operations, lists. */
+/* What Google's services have in common: tokens, permissions, faults, long-running operations and
+ * lists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ void fake_google_say(struct fake_reply *reply, int status, const char *word, con
     json_add(&reply->body, body);
 }
 
-/* Returns a copy without the fake's own members; the caller releases it. */
+/* Returns a copy without the fake's own members, whose names begin with '.'. The caller releases
+ * the copy. */
 static json_t *public_of(const json_t *object)
 {
     json_t *out = json_copy((json_t *)(uintptr_t)object), *member;
@@ -65,7 +67,7 @@ void fake_google_number(const struct fake_google *fake, json_t *object, const ch
                         fake->sends_numbers ? json_integer(value) : json_sprintf("%lld", value));
 }
 
-/* ---- Long operations ---- */
+/* ---- Long-running operations ---- */
 
 /* Returns the object as a google.protobuf.Any. */
 static json_t *pack_any(const char *type, const json_t *object)
@@ -205,7 +207,7 @@ extern const struct fake_google_part fake_google_bucket, fake_google_compute, fa
     fake_google_account, fake_google_secret, fake_google_job, fake_google_quota, fake_google_run,
     fake_google_tpu_queue, fake_google_tpu_nodes;
 
-/* The first service whose `part` is in the path answers. */
+/* The first service whose `part` occurs in the path answers. */
 static const struct fake_google_part *const parts[] = {
     &fake_google_bucket,
     &fake_google_compute,
@@ -229,8 +231,8 @@ static const struct fake_google_part *find_part(const char *path)
     return *part;
 }
 
-/* Returns whether the service has every parameter of the query; if not, refuses the request, as
- * Google does. */
+/* Returns whether the service knows every query parameter; if not, refuses the request, as Google
+ * does. */
 static bool knows_parameters(const struct fake_google_part *part,
                              const struct fake_request *request, struct fake_reply *reply)
 {
@@ -286,7 +288,7 @@ static void list(struct fake_google *fake, const char *member, const struct fake
         if (strncmp(path, request->path, strlen(request->path)) == 0
             && (!fake->has_pages || (page >= 0 && at++ == page / 2 && page != 1)))
             json_array_append_new(found, public_of(object));
-    if (json_array_size(found) > 0) /* an empty list omits the member */
+    if (json_array_size(found) > 0) /* Google omits the member if the list is empty */
         json_object_set(body, member, found);
     json_decref(found);
     if (fake->has_pages && page >= 0 && page < 2)

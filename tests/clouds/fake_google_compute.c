@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine: requests on instances and firewalls, their operations, and the requests that
- * check a target. */
+/* Compute Engine: requests for instances and firewalls, the operations that they start, and the
+ * requests with which a target is checked. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static void show_operation(const char *name, const json_t *kept, bool is_done,
     fake_google_show(reply, out);
 }
 
-/* Answers a request with an invalid request id (by an error), or with that of an earlier request
- * (by the operation of the earlier request). Returns false for any other request. */
+/* Answers a request whose request id is invalid (with an error) or was used before (with the
+ * earlier request's operation). Returns false for any other request. */
 static bool is_answered(struct fake_google *fake, const struct fake_request *request,
                         struct fake_reply *reply)
 {
@@ -83,8 +83,8 @@ static void begin(struct fake_google *fake, const struct fake_request *request, 
     show_operation(name, kept, false, reply);
 }
 
-/* Answers a poll of an operation, which is done at the second poll. If the operation fails, its
- * object is deleted. */
+/* Answers a poll of an operation. The operation is done at the second poll; if it fails, its object
+ * is deleted then. */
 static void poll_operation(struct fake_google *fake, const char *name, struct fake_reply *reply)
 {
     json_t *kept = json_object_get(fake->operations, name);
@@ -100,7 +100,7 @@ static void poll_operation(struct fake_google *fake, const char *name, struct fa
     show_operation(name, kept, polls >= 2, reply);
 }
 
-/* Finds an instance by its name or by its id, and replaces the id in the path by the name. */
+/* Finds an instance by the name or the id in the path, and replaces an id with the name. */
 static json_t *find(const struct fake_google *fake, char path[512])
 {
     json_t *instance = json_object_get(fake->objects, path), *other;
@@ -121,9 +121,9 @@ static json_t *find(const struct fake_google *fake, char path[512])
     return NULL;
 }
 
-/* Returns the instance that a request names, with the instance's path and, in *method, what follows
- * the name, such as "/stop" or "". If there is no such instance, answers with 404 and returns NULL.
- */
+/* Returns the instance that a request names, writes the instance's path to `path`, and sets *method
+ * to the rest of the request's path, such as "/stop" or "". If there is no such instance, answers
+ * with 404 and returns NULL. */
 static json_t *find_requested(const struct fake_google *fake, const struct fake_request *request,
                               char path[512], const char **method, struct fake_reply *reply)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute Engine's instances: their rules, and how they change with each read and over time. An
- * instance that begins to run writes its key, as its script would. */
+/* Compute Engine's instances: the rules for them, and how they change with each read and over time.
+ * When an instance starts to run, it stores its server's key, as its startup script would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static int64_t read_time(const char *text)
     return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc) != NULL ? (int64_t)timegm(&utc) * 1000 : 0;
 }
 
-/* Returns when the instance's time is over, in UTC; 0: never, or not known before it starts. */
+/* Returns the time at which the instance's run time ends, in UTC. 0: it has no end, or its end is
+ * not known before it starts. */
 static int64_t end_ms_of(const json_t *instance)
 {
     const json_t *scheduling = json_object_get(instance, "scheduling");
@@ -33,7 +34,6 @@ static int64_t end_ms_of(const json_t *instance)
     return read_time(json_get_text(scheduling, "terminationTime", ""));
 }
 
-/* Ends the instances whose time is over. */
 void fake_google_machine_advance(struct fake_google *fake)
 {
     const char *path;
@@ -152,7 +152,7 @@ const char *fake_google_machine_judge(const json_t *instance)
         && json_object_get(scheduling, "terminationTime") != NULL)
         return "Only one of maxRunDuration and terminationTime may be set.";
     if (is_limited && action == NULL)
-        return "instanceTerminationAction must be set with a limit of the run time.";
+        return "instanceTerminationAction must be set if the run time is limited.";
     if (!is_limited && action != NULL && strcmp(model, "STANDARD") == 0)
         return "instanceTerminationAction cannot be set for a standard instance without a limit.";
     if (strcmp(model, "STANDARD") != 0 && json_get_boolean(scheduling, "automaticRestart", true))

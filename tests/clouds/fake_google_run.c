@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud Run: services, their rules and quota. */
+/* Cloud Run: services, the rules for them, and their quota. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "tests/clouds/fake_google_part.h"
 
-/* Returns Google's message about the rule that the service breaks; NULL if it breaks none. */
+/* Returns Google's error message for the rule that the service breaks; NULL if it breaks none. */
 static const char *judge_service(const struct fake_google *fake, const json_t *service,
                                  char sentence[512])
 {
@@ -34,7 +34,7 @@ static const char *judge_service(const struct fake_google *fake, const json_t *s
     return NULL;
 }
 
-/* Sets the members of a created or changed service that the platform sets. */
+/* Sets the members that the platform sets in a created or changed service. */
 static void settle(struct fake_google *fake, json_t *service, const char *path)
 {
     char etag[64];
@@ -85,7 +85,7 @@ static void create_service(struct fake_google *fake, const struct fake_request *
     }
 }
 
-/* Sets the members of the body that are in the mask, or all of them if there is no mask. */
+/* Copies the body's members to the service: those in the mask, or all if there is no mask. */
 static void merge(json_t *service, const json_t *body, const char *mask)
 {
     json_t *value;

@@ -103,7 +103,7 @@ static void create_secret(struct fake_google *fake, const struct fake_request *r
     fake_google_show(reply, body);
 }
 
-/* Stores the policy with the secret: only then can a machine write a version. */
+/* Stores the policy with the secret. Without a policy, no machine can write a version. */
 static void set_policy(struct fake_google *fake, const struct fake_request *request,
                        struct fake_reply *reply)
 {

@@ -13,8 +13,8 @@
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Answers with a Status object. `reason` is NULL if the Status has none, as for an unknown field.
- */
+/* Answers with a Status object. `reason` is NULL if the Status has none, such as the one about an
+ * unknown field. */
 static void say(struct fake_reply *reply, int status, const char *reason, const char *format, ...)
 {
     char message[512];
@@ -146,8 +146,8 @@ static void list(struct fake_kubernetes *fake, const struct fake_request *reques
         if (strncmp(path, request->path, strlen(request->path)) != 0)
             continue;
         run_controllers(fake, object);
-        /* the first page has the first object, the second page none, the third page the second
-         * object */
+        /* the first page has the first object, the second page nothing, the third page the second
+         * object, and so on */
         if (!fake->has_pages || (page % 2 == 0 && at == page / 2))
             json_array_append(items, object);
         at++;
@@ -238,7 +238,7 @@ static void merge(struct fake_kubernetes *fake, const struct fake_request *reque
         show(reply, object);
 }
 
-/* Returns whether there is an object, and opsbrain did not make it. */
+/* Returns whether the object exists and was not made by opsbrain. */
 static bool is_foreign(const json_t *object)
 {
     return object != NULL
@@ -260,7 +260,7 @@ static void apply(struct fake_kubernetes *fake, const struct fake_request *reque
     if (json_object_get(fake->fields, kind) == NULL
         || strcmp(json_get_text(about, "name", ""), strrchr(request->path, '/') + 1) != 0)
         say(reply, 400, "BadRequest",
-            "the object's kind is unknown, or its name is not that of the URL");
+            "the object's kind is unknown, or its name differs from the name in the URL");
     else if (!fake_fields_check(fake->fields, kind, body, &path, &is_unknown) && is_unknown)
         say(reply, 500, NULL,
             "failed to create typed patch object: .%s: field not declared in "

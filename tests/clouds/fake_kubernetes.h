@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small Kubernetes API server: it checks the members of objects that are created or applied,
- * and refuses wrong ones with messages like the real server's. The pods are in the state that a
- * test sets. */
+/* A fake of the Kubernetes API server. It checks the members of the objects that are created or
+ * applied, and refuses wrong members with messages like the real server's. The test sets the state
+ * of the pods. */
 #pragma once
 
 #include "tests/clouds/fake_server.h"
@@ -12,14 +12,13 @@ struct fake_kubernetes {
     json_t *fields;  /* the types of the objects (fake_fields.h) */
     /* the state of the pods: "pending", "image", "pull_error", "weights", "crash", "ready" */
     char pod[32];
-    char log[128];   /* the log of each pod */
-    char denied[64]; /* the resource that reviews deny */
-    bool has_pages;  /* lists come in pages of one object, with an empty page between two */
-    /* The next request to change something fails with `status`; 0: it does not. */
-    int status;
-    bool loses_reply; /* after the next such request is carried out, the connection breaks */
-    int changes;      /* requests to change something, except dry runs, and failures by `status` */
-    long long uids;   /* the latest uid or resourceVersion */
+    char log[128];    /* the log of each pod */
+    char denied[64];  /* access reviews deny access to this resource */
+    bool has_pages;   /* lists come in pages of one object each, with empty pages in between */
+    int status;       /* the HTTP status with which the next change fails; 0: it succeeds */
+    bool loses_reply; /* the next change is carried out, but not answered */
+    int changes;      /* how many changes were requested, without dry runs and `status` failures */
+    long long uids;   /* the last number that was used as a uid or resourceVersion */
 };
 
 void fake_kubernetes_start(struct fake_kubernetes *fake);

@@ -18,8 +18,8 @@ static void refuse(struct fake_reply *reply, int status, const char *cause, cons
     json_add(&reply->body, body);
 }
 
-/* Refuses a request that no provider should send. Records the first such problem, for the
- * test to check. */
+/* Refuses a request that no provider should send. Records the first such problem, so that the test
+ * can check it. */
 static void complain(struct fake_podman *podman, struct fake_reply *reply, const char *what,
                      const char *name)
 {
@@ -70,8 +70,9 @@ static const char *check_ports(const json_t *host, const json_t *exposed)
         if (!has_value(json_array_get(bindings, 0), "HostIp", "127.0.0.1"))
             return "a port is published for other machines";
     }
-    return json_object_size(json_object_get(host, "PortBindings")) == 1 ? NULL
-                                                                        : "not exactly one port";
+    return json_object_size(json_object_get(host, "PortBindings")) == 1
+               ? NULL
+               : "it does not publish exactly one port";
 }
 
 static const char *check_safety(const json_t *host)
@@ -83,7 +84,7 @@ static const char *check_safety(const json_t *host)
     if (json_get_boolean(host, "Privileged", true))
         return "it is privileged";
     if (!has_value(host, "NetworkMode", "bridge"))
-        return "it has the machine's network";
+        return "it uses the machine's network";
     if (dropped == NULL || strcmp(dropped, "ALL") != 0)
         return "it keeps capabilities";
     if (json_array_size(json_object_get(host, "Mounts")) > 1)
@@ -171,7 +172,7 @@ static void serve_container(struct fake_podman *podman, const struct fake_reques
         complain(podman, reply, "unknown path ", rest);
 }
 
-/* Answers with a stream of lines, whose last one may be an error. */
+/* Answers with a stream of lines. If the pull fails, the last line is an error. */
 static void pull(struct fake_podman *podman, const struct fake_request *request,
                  struct fake_reply *reply)
 {

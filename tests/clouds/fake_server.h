@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server on loopback or at a Unix socket, for the fakes of clouds: a thread for each
- * connection, and a function that answers one request at a time. */
+/* An HTTP server on the loopback interface or at a Unix socket, for the fake clouds. Each
+ * connection has a thread, but the function that answers requests runs for only one request at a
+ * time. */
 #pragma once
 
 #include <jansson.h>
@@ -11,8 +12,8 @@
 
 struct fake_request {
     const char *method, *path;                  /* path: without the query */
-    const char *query;                          /* as sent, without '?'; "" for none */
-    const char *bearer;                         /* "" if there is none */
+    const char *query;                          /* as sent, without '?'; "" if there is none */
+    const char *bearer;                         /* the bearer token; "" if there is none */
     const char *content_type, *metadata_flavor; /* headers; "" if missing */
     const char *body;                           /* NUL-terminated */
     size_t length;
@@ -21,7 +22,7 @@ struct fake_request {
 struct fake_reply {
     int status;                 /* 0: 200 */
     const char *type;           /* NULL: application/json */
-    const char *header, *value; /* a further header; NULL: none */
+    const char *header, *value; /* an additional header; NULL: none */
     struct text body;
     bool breaks_off; /* the connection ends without an answer */
 };
@@ -30,8 +31,8 @@ typedef void fake_answer_function(void *context, const struct fake_request *requ
                                   struct fake_reply *reply);
 
 struct fake_server;
-/* Start a server on any port, on the given port (0: any), or at the path of a Unix socket. The
- * functions abort if they cannot listen there. */
+/* Start a server: on any free port, on the given port (0: any free one), or at the path of a Unix
+ * socket. The functions abort if they cannot listen there. */
 struct fake_server *fake_server_start(fake_answer_function *answer, void *context);
 struct fake_server *fake_server_start_on(int port, fake_answer_function *answer, void *context);
 struct fake_server *fake_server_start_at(const char *path, fake_answer_function *answer,
@@ -43,16 +44,16 @@ void fake_server_hold(struct fake_server *server);
 void fake_server_release(struct fake_server *server);
 void fake_server_stop(struct fake_server *server); /* does nothing for NULL */
 
-/* A filter in front of the answer function: called before a request is carried out (true: `reply`
- * is filled, and the request is not carried out), and after it was carried out, with the reply that
- * will be sent, which it may change. */
+/* A filter in front of the answer function. It is called before a request is carried out; if it
+ * then returns true, its `reply` is sent, and the request is not carried out. It is called again
+ * after a request was carried out, and can change the reply before it is sent. */
 enum fake_moment { FAKE_BEFORE, FAKE_AFTER };
 typedef bool fake_guard_function(void *context, enum fake_moment moment,
                                  const struct fake_request *request, struct fake_reply *reply,
-                                 void **memory); /* kept from the first call to the second */
+                                 void **memory); /* carried from the first call to the second */
 void fake_server_guard(struct fake_server *server, fake_guard_function *guard, void *context);
 
-/* Returns a decoded parameter of the query; NULL if it is missing. The caller frees it. */
+/* Returns the decoded value of a query parameter; NULL if it is missing. The caller frees it. */
 char *fake_server_parameter(const struct fake_request *request, const char *name);
 
 /* Adds an object, given as JSON, to a fake cloud's objects, as if somebody else had made it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud TPU: queued resources and their nodes. Reading one that is on its way to another state
- * changes it to the next one; a flex-start resource is suspended when its time is over. A node
- * reports its phase, as its script would. */
+/* Cloud TPU: queued resources and their nodes. Each read of a queued resource or node moves it to
+ * its next state, until it reaches a lasting state; a flex-start resource is suspended when its run
+ * time ends. A node reports its phase, as its startup script would. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void fake_tpu_node_path(const char *path, const json_t *queued, char out[512])
 
 /* ---- Changing ---- */
 
-/* Begins to delete a queued resource and its node; `node` is NULL if it has none. */
+/* Starts to delete a queued resource and its node; `node` is NULL if there is none. */
 static void delete_both(struct fake_google *fake, const char *path, json_t *queued,
                         const char *node_path, json_t *node, struct fake_reply *reply)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The creation of queued resources of Cloud TPU, with the checks of the request. */
+/* Creates Cloud TPU's queued resources, after checking the requests. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static bool is_alpha(const struct fake_request *request)
     return strncmp(request->path, "/v2alpha1/", 10) == 0;
 }
 
-/* The number in the name of a v5p counts cores, of which a chip has two. */
+/* The number in a v5p's name is a number of cores; each chip has two. For the other types, it is
+ * the number of chips. */
 static int64_t chips_of(const json_t *queued)
 {
     const char *type = json_get_text(json_object_get(fake_tpu_specification(queued), "node"),
@@ -24,8 +25,8 @@ static int64_t chips_of(const json_t *queued)
     return strncmp(type, "v5p-", 4) == 0 ? count / 2 : count;
 }
 
-/* Checks the platform's rules for the kinds of purchase. Returns Google's message, or NULL if no
- * rule is broken. */
+/* Checks the platform's rules for the ways to buy capacity, such as spot and flex-start. Returns
+ * Google's error message, or NULL if no rule is broken. */
 static const char *judge_tier(const json_t *queued)
 {
     bool is_flexible = strcmp(json_get_text(queued, "provisioningModel", ""), "FLEX_START") == 0;
@@ -103,7 +104,7 @@ static void keep(struct fake_google *fake, json_t *queued, const char *path, con
         json_object_set_new(fake->operations, id, json_string(text_string(&reply->body)));
 }
 
-/* Answers a request whose request id is invalid, or is that of an earlier request, which created
+/* Answers a request whose request id is invalid, or was already used by the request that created
  * the resource. Returns false for any other request. */
 static bool answer_without_creating(const struct fake_google *fake, const char *id,
                                     struct fake_reply *reply)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How queued resources and nodes of Cloud TPU change their states: with each read, until they reach
- * a lasting state, and when their time is over. */
+/* How Cloud TPU's queued resources and nodes change their states: with each read, until they reach
+ * a lasting state, and when a flex-start resource's run time ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,13 +78,13 @@ static void remove_queued(struct fake_google *fake, const char *path, const json
     char at[512];
 
     fake_tpu_node_path(path, queued, at);
-    if (json_object_del(fake->objects, at) != 0) /* there is no node any more */
+    if (json_object_del(fake->objects, at) != 0) /* the node is already gone */
         json_object_del(fake->objects, path);
 }
 
-/* Changes a queued resource to its next state: ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING,
- * ACTIVE; or DELETING, DELETING without a node, gone. It fails if it waits too long for capacity
- * or, as a spot TPU, finds none. */
+/* Moves a queued resource to its next state: ACCEPTED, WAITING_FOR_RESOURCES, PROVISIONING,
+ * ACTIVE. If it is DELETING, first its node is removed, then the resource itself. It becomes FAILED
+ * if it waits for capacity for too long, or if it is a spot TPU and there is no capacity. */
 static void pass_queued(struct fake_google *fake, const char *path, json_t *queued)
 {
     const char *state = fake_tpu_state(queued);
@@ -140,7 +140,7 @@ void fake_tpu_advance(struct fake_google *fake)
         fake_tpu_set_state(queued, "SUSPENDED");
         fake_tpu_node_path(path, queued, at);
         json_object_del(fake->objects, at);
-        /* the iterator is no longer valid: begin again */
+        /* the iterator is no longer valid: start over */
         fake_tpu_advance(fake);
         return;
     }

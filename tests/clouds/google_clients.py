@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Google's own clients against the fake of its services, with the bodies that the providers send, which cloud_bodies
-prints and this program reads on stdin. The argument is the program fake_clouds. Each reply is read strictly: a member that
-Google's types do not have is an error."""
+"""Runs Google's own client libraries against the fake of Google's services. They send the request bodies of opsbrain's
+providers, which cloud_bodies prints and this program reads on stdin. The argument is the path of the program fake_clouds.
+Each reply is read strictly: a member that Google's types do not have is an error."""
 import json
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def refused(kind, call, **arguments):
         call(**arguments)
     except kind:
         return
-    sys.exit(f"{call.__name__} is not refused: {arguments}")
+    sys.exit(f"{call.__name__} was not refused: {arguments}")
 
 
 def until(look, is_so):
@@ -58,13 +58,13 @@ def until(look, is_so):
 
 
 def gone(look, **arguments):
-    """Reads a resource until it is gone; some reads may still find it, as being deleted."""
+    """Reads a resource until it is gone; while it is being deleted, some reads can still find it."""
     for _ in range(5):
         try:
             look(**arguments)
         except exceptions.NotFound:
             return
-    sys.exit(f"it is still there: {arguments}")
+    sys.exit(f"the resource still exists: {arguments}")
 
 
 def check_cloud_run(**options):
@@ -89,7 +89,7 @@ def check_cloud_run(**options):
 
 def check_compute_engine(**options):
     transport = InstancesRestTransport(**options)
-    # The library's own client of operations would call the real host.
+    # The operations client that the library creates would call the real host.
     operations = compute_v1.ZoneOperationsClient(transport=ZoneOperationsRestTransport(**options))
     transport._extended_operations_services["zone_operations"] = operations
     client = compute_v1.InstancesClient(transport=transport)
@@ -182,5 +182,5 @@ with subprocess.Popen([sys.argv[1], "cloud_run"], stdin=subprocess.PIPE, stdout=
     options = {"host": url, "credentials": Credentials(token["access_token"])}
     for work in [check_cloud_run, check_compute_engine, check_firewalls, check_cloud_tpu, check_secrets]:
         work(**options)
-        print(f"ok    Google's own client: {work.__name__.removeprefix('check_').replace('_', ' ')}")
+        print(f"ok    Google's own client library: {work.__name__.removeprefix('check_').replace('_', ' ')}")
     fake.stdin.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what cloud_bodies prints, {"type": ..., "body": ...} on each line of stdin, with Google's own types: unknown members,
-wrong types and wrong enums are errors."""
+"""Reads the output of cloud_bodies, {"type": ..., "body": ...} on each line of stdin, and parses each body with Google's own
+types: unknown members, wrong types and unknown enumerated values are errors."""
 import collections
 import json
 import sys
@@ -32,4 +32,4 @@ for name in ["run.Service", "compute.Instance", "compute.Scheduling", "compute.F
         read(name, '{"gpus": 1}')
         sys.exit(f"{name}: an unknown member was accepted")
     except json_format.ParseError:
-        print(f"ok    Google's own types read {counts[name]} of {name}")
+        print(f"ok    Google's own types accept all bodies of type {name}: {counts[name]}")

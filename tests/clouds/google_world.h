@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the tests of Google's providers: a provider, the fake, and a target on it.
- * Included after cmocka's headers. */
+/* The fixture for the tests of the Google providers: a provider, the fake Google cloud, and a
+ * target on it. Include this file after cmocka's headers. */
 #pragma once
 
 #include <stdio.h>
@@ -23,12 +23,12 @@ struct google_world {
     struct recipe recipe;
     struct fleet_target target;
     struct life life;
-    char seed[16]; /* of the latest plan */
+    char seed[16]; /* the latest plan's request_seed */
     int plans;
 };
 
-/* The project has the secret hf-token. The wanted deployment, gemma, is planned at 2025-11-24 16:00
- * UTC and ends an hour later. google_world_destroy frees the result. */
+/* The project has the secret hf-token. The desired deployment, gemma, is planned at 2025-11-24
+ * 16:00 UTC and ends an hour later. google_world_destroy frees the result. */
 static inline struct google_world *google_world_create(const char *provider, const char *place,
                                                        const char *recipe)
 {
@@ -83,7 +83,7 @@ static inline int google_world_destroy(void **state)
     return 0;
 }
 
-/* Applies a verb, as a plan of its own. */
+/* Applies a verb, as a new plan would. */
 static inline bool apply(struct google_world *world, enum provider_verb verb)
 {
     snprintf(world->seed, sizeof world->seed, "plan-%d", ++world->plans);
@@ -118,7 +118,7 @@ static inline void check_state(struct google_world *world, const char *state, co
     observed_finish(&now);
 }
 
-/* Observes the deployment until it is in the state, 9 times at most. */
+/* Observes the deployment, at most 9 times, until it is in the state. */
 static inline struct observed wait_for(struct google_world *world, const char *state)
 {
     struct observed now = look(world);
@@ -194,8 +194,8 @@ static inline json_t *check_permissions(struct google_world *world, const char *
     return findings;
 }
 
-/* Returns the steps of a verb: for VERB_CREATE without a deployment, else for an existing one. The
- * caller frees them with step_list_free. */
+/* Returns the steps of a verb. The deployment exists, except for VERB_CREATE. The caller frees the
+ * steps with step_list_free. */
 static inline struct step *make_steps(struct google_world *world, enum provider_verb verb,
                                       size_t *count)
 {
@@ -232,8 +232,8 @@ static inline void check_names(struct google_world *world, enum provider_verb ve
     step_list_free(steps, count);
 }
 
-/* Creates a deployment, appends the commands of every verb, and checks that they contain neither
- * the deployment's API key nor the access token. */
+/* Creates a deployment, appends the commands for every verb to `out`, and checks that they contain
+ * neither the deployment's API key nor the access token. */
 static inline void add_commands(struct google_world *world, struct text *out)
 {
     const struct provider *provider = world->life.provider;
@@ -264,9 +264,9 @@ static inline void add_commands(struct google_world *world, struct text *out)
 
 /* ---- Checks that every platform's tests make ---- */
 
-/* Checks the outcomes of a creation that is refused (429), that fails with an error of the platform
- * (503) or of a proxy (502), and whose answer is lost. `path` is that of the resource that it
- * creates. */
+/* Checks the outcome of a creation that is refused (429), that fails with an error from the
+ * platform (503) or from a proxy (502), or whose answer is lost. `path`: the path of the resource
+ * that the step creates. */
 static inline void check_faults(struct google_world *world, const struct step *step,
                                 const char *path)
 {
@@ -286,7 +286,8 @@ static inline void check_faults(struct google_world *world, const struct step *s
     assert_non_null(json_object_get(world->fake.objects, path));
 }
 
-/* Checks that a request with an unknown member, which the platform refuses, fails at once. */
+/* Checks that a step whose request has an unknown member fails at once, with the platform's error
+ * message. */
 static inline void check_unknown_member(struct google_world *world, const struct step *step)
 {
     json_object_set_new(step->body, "gpus", json_integer(1));
@@ -294,8 +295,8 @@ static inline void check_unknown_member(struct google_world *world, const struct
     assert_non_null(strstr(world->life.error.message, "Unknown name \"gpus\""));
 }
 
-/* Runs a deployment from its creation to its destruction, beside 50 resources of others in two
- * collections, and checks that there are as many resources afterwards as before. */
+/* Runs a deployment from its creation to its destruction beside 50 resources that are not ours, in
+ * two collections, and checks that there are as many resources afterwards as before. */
 static inline void check_others_survive(struct google_world *world, const char *one,
                                         const char *other, const char *json)
 {

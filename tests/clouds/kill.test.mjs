@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kill -9 of the server at every request of each verb except update, on every provider, before the request is done and after it
-// (on this machine, which receives no requests, at every row of the journal): there is never a second resource, never a forgotten
-// one, and never a wrong "done". OPSBRAIN_CLOUD_KILLS is about how many kills the providers share, in create and destroy only;
-// without it every request is tried, and the number of kills at each row of the journal is printed.
+// Kills the server with kill -9 while it applies a verb, for every provider and every verb except update: at every request, both
+// before and after it is carried out. On this machine, which receives no requests, the kills come at every row of the journal.
+// Afterwards the server completes the verb: no resource is ever created twice or forgotten, and no plan is "done" too early.
+// OPSBRAIN_CLOUD_KILLS: about how many kills there are in all, only in create and destroy. If it is not set, every request is
+// tried, and the test prints how many kills came at each row of the journal.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../e2e/support/harness.mjs';
@@ -11,18 +12,18 @@ import { startMachine } from './machine.mjs';
 
 const PROVIDERS = [...providers(), 'local'];
 const ALL = process.env.OPSBRAIN_CLOUD_KILLS === undefined;
-const SHARES = ALL ? 2 : 1; // parts of a provider's kills that run at the same time
-const KILLS_EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length); // of a provider
+const SHARES = ALL ? 2 : 1; // into how many parts a provider's kills are divided; the parts run at the same time
+const KILLS_EACH = ALL ? Infinity : Math.ceil(Number(process.env.OPSBRAIN_CLOUD_KILLS) / PROVIDERS.length); // for each provider
 const VERBS = ALL ? ['create', 'scale', 'stop', 'start', 'extend', 'destroy'] : ['create', 'destroy'];
-const LESSONS = ALL ? 2 : 1; // undisturbed runs of each verb, which show what it leaves
+const LESSONS = ALL ? 2 : 1; // runs of each verb without a kill, which show what the verb leaves behind
 const COUNTS = /\/(generation|observedGeneration|resourceVersion|\.polls)$/; // counters, which differ if a request is repeated
 const TRANSIENT = /\d{4}-\d\d-\d\dT|^\d+ \d+ \d+ \d+ \*$|^\d{10,}$|^STAGING$/; // times, and transitional states
 const WAIT_MS = 120_000;
 
 const start = (t, provider) => (provider === 'local' ? startMachine(t) : startFleet(t, provider));
 
-// One provider's kills, or the part `share` of them: the resources that each verb leaves, and the verbs in which kills are still
-// to be tried.
+// One provider's kills, or the part `share` of them. `reference`: what each verb leaves behind if there is no kill. `left`: the
+// verbs in which there are still kills to try.
 class Trial {
     constructor(provider, share, fleet) {
         Object.assign(this, { provider, share, ...fleet, kills: 0, reference: {}, next: {}, killed: {} });
@@ -32,7 +33,7 @@ class Trial {
 
     async learn() {
         for (const verb of Array(LESSONS).fill(this.verbs).flat()) {
-            await this.cloud.call('/kill'); // names no process: only counts from 0 again
+            await this.cloud.call('/kill'); // without a pid: kills nothing, only resets the counts
             await this.finish(verb, newest(this.server, verb)?.id);
             const now = await this.cloud.call('/state');
             const values = await this.valuesOf(now.made);
@@ -41,23 +42,25 @@ class Trial {
             this.reference[verb] = { ...now, values: new Map(kept), managed: managedState(this.server) };
             this.next[verb] = ALL ? 1 + this.share : this.chooseEvent(verb, now.events);
         }
-        assertSameItems(this.reference.destroy.made, [], 'a destroy leaves nothing');
+        assertSameItems(this.reference.destroy.made, [], 'destroy must leave nothing behind');
     }
 
-    // The members of the created resources, by path. None if there is only one lesson: it takes two to see which stay the same.
+    // valuesOf(made): the members of the created resources, by path. None if there is only one run without a kill: it takes two
+    // to see which members stay the same.
     async valuesOf(made) {
         const objects = LESSONS > 1 ? await this.cloud.call('/objects') : {};
         return flatten(Object.fromEntries(made.map((name) => [name, objects[name]])));
     }
 
-    // Returns the event at which to kill, if not all are tried: a different part of the verb for each provider.
+    // chooseEvent(verb, events): the event at which to kill, if only some events are tried. Each provider gets a different part
+    // of the verb.
     chooseEvent(verb, events) {
         const part = PROVIDERS.indexOf(this.provider) + (verb === 'create' ? 0 : 0.5);
         return 1 + Math.floor((events * part) / PROVIDERS.length);
     }
 
-    // finish(verb, before): begins the verb unless it was begun, and waits for its end. `before`: the id of the verb's newest
-    // plan beforehand; undefined if there was none.
+    // finish(verb, before): begins the verb, unless it has already begun, and waits until it ends. `before`: the id of the
+    // verb's newest plan before the verb was begun; undefined if there was none.
     async finish(verb, before) {
         const known = newest(this.server, verb)?.id;
         if (known === before || newest(this.server, verb).state === 'planned')
@@ -67,7 +70,7 @@ class Trial {
         assert.equal(plan.state, 'done', `${this.provider} ${verb}: ${plan.reason}`);
     }
 
-    // killIn(verb, event): kills the server at that event of the verb, and completes the verb. Returns whether the server was
+    // killIn(verb, event): kills the server at that event of the verb, then completes the verb. Returns whether the server was
     // killed: false if the verb ended before that event.
     async killIn(verb, event) {
         const before = newest(this.server, verb)?.id;
@@ -90,7 +93,7 @@ class Trial {
         return killed;
     }
 
-    // Counts the kill under the last row of the journal that the killed process wrote.
+    // countKill(verb, before): counts the kill under the last row that the killed process wrote to the journal.
     countKill(verb, before) {
         const plan = newest(this.server, verb);
         const last = plan && plan.id !== before ? journal(this.server, plan.id).at(-1) : undefined;
@@ -103,8 +106,9 @@ class Trial {
         const what = `${this.provider}, ${verb}, killed at event ${event}`;
         const now = await this.cloud.call('/state');
         assertSameItems(now.made, this.reference[verb].made, what);
-        assert.equal(now.touched, null, `${what}: a foreign resource was touched`);
-        assert.ok(now.created <= this.reference[verb].created, `${what}: ${now.created} resources were created`);
+        assert.equal(now.touched, null, `${what}: a resource that is not ours was touched: ${now.touched}`);
+        const most = this.reference[verb].created;
+        assert.ok(now.created <= most, `${what}: ${now.created} resources were created, expected at most ${most}`);
         assert.equal(managedState(this.server), this.reference[verb].managed, what);
         const values = await this.valuesOf(now.made);
         for (const [at, value] of this.reference[verb].values) assert.equal(values.get(at), value, `${what}: ${at}`);
@@ -127,7 +131,7 @@ function flatten(value, at = '', out = new Map()) {
     return out;
 }
 
-test('kill -9 of the server while it applies a verb', { concurrency: true }, async (t) => {
+test('after kill -9 in a verb, the server completes the verb and creates no second resource', { concurrency: true }, async (t) => {
     const parts = PROVIDERS.flatMap((provider) => Array.from({ length: SHARES }, (_, share) => ({ provider, share })));
     const trials = await Promise.all(parts.map(({ provider, share }) => runPart(t, provider, share)));
     const begun = trials.filter(Boolean);
@@ -145,7 +149,7 @@ async function runPart(t, provider, share) {
     return trial;
 }
 
-// show(trials): prints how many kills there were at which row of the journal, a line for each verb of each provider.
+// show(trials): prints a line for each verb of each provider, with the number of kills at each row of the journal.
 function show(trials) {
     for (const provider of PROVIDERS)
         for (const verb of VERBS) {

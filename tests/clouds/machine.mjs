@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// This machine as one of the providers of kill.test.mjs: the deployed server is a program that records each of its starts,
-// and a foreign server runs beside it. There are no requests that a fake could count: opsbrain is killed when a row of the
-// journal has been written, or some milliseconds later.
+// This machine as one of the providers in kill.test.mjs. The deployed server is a program that records each of its starts, and
+// a server that is not opsbrain's runs beside it. There are no requests that a fake could count, so opsbrain is killed when it
+// has written a row of the journal, or some milliseconds later.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,10 +11,10 @@ import { atEnd, freePort, run, SIMSERVE, startServer, startSimserve, temporaryFo
 import { journal, NAME, rows, withClient } from './clouds.mjs';
 
 const RECIPE = 'local-engine';
-const LATER_MS = [0, 5, 20, 60]; // times after a row of the journal at which opsbrain is killed
+const LATER_MS = [0, 5, 20, 60]; // how long after a row of the journal opsbrain is killed
 const POLL_MS = 1;
 
-// Makes a folder with a recipe, its program, and the file to which the program writes its starts.
+// Makes a folder with a recipe, its program, and the file in which the program records its starts.
 async function engineHere(t) {
     const folder = await temporaryFolder(t);
     const port = await freePort();
@@ -26,7 +26,7 @@ async function engineHere(t) {
         weights: { from: 'hub', repository: 'none/none' }, licence: { name: 'none' }, cost: [],
         status: 'reported', source: 'made for a test', as_of: '2026-01-01',
     };
-    await chmod(folder, 0o755); // as root, opsbrain runs the program under another account
+    await chmod(folder, 0o755); // if opsbrain runs as root, it runs the program under another account
     for (const each of ['recipes', 'work']) await mkdir(path.join(folder, each), { mode: 0o755 });
     await writeFile(path.join(folder, `recipes/${RECIPE}.json`), JSON.stringify(recipe));
     await writeFile(program, `#!/bin/sh\necho $$ >>${starts}\nexec ${await realpath(SIMSERVE)} "$@"\n`);
@@ -37,7 +37,7 @@ async function engineHere(t) {
     return { data: path.join(folder, 'data'), args: [...args, `--recipes=${folder}/recipes`], port, starts };
 }
 
-// startMachine(t): {server, cloud} as of startFleet, with this machine as the target.
+// startMachine(t): {server, cloud}, like startFleet, but with this machine as the target.
 export async function startMachine(t) {
     const { data, args, port, starts } = await engineHere(t);
     const server = await startServer(t, { data, args: [...args, '--cloud-pause-ms', '20'] });
@@ -48,7 +48,7 @@ export async function startMachine(t) {
     return { server, cloud: machine };
 }
 
-// What the tests use of a cloud's fake (startCloud): `call` answers the commands /kill, /disarm, /state and /objects.
+// Takes the place of a cloud's fake (startCloud): `call` carries out the commands /kill, /disarm, /state and /objects.
 class Machine {
     target = HERE;
     recipe = RECIPE;
@@ -58,7 +58,7 @@ class Machine {
         Object.assign(this, { server, other, port, starts, armed: {} });
     }
 
-    // Approves on the command line: on the target HERE, an agent may approve only the end of a deployment.
+    // Approves on the command line: on the target HERE, an agent is allowed to approve only stopping or destroying a deployment.
     async approve(plan, digest) {
         const { code, output } = await run(['plan', 'approve', plan, '--digest', digest, '--data', this.server.data]);
         if (code !== 0) throw new Error(output);
@@ -93,7 +93,7 @@ class Machine {
 
     async state() {
         const created = (await this.countStarts()) - this.armed.started;
-        const touched = this.other.program.exited ? 'the foreign server' : null;
+        const touched = this.other.program.exited ? 'the other server' : null;
         const events = LATER_MS.length * journal(this.server, newestPlan(this.server)).length;
         return { killed: this.armed.killed, made: await this.made(), created, touched, events };
     }
@@ -103,11 +103,11 @@ class Machine {
         return { [NAME]: await readFile(record, 'utf8').then(JSON.parse, () => undefined) };
     }
 
-    // The folders of servers, and the processes whose arguments have the port. Waits while a folder has no record, which means
-    // that a watchdog is making or removing the folder.
+    // made(): the folders of deployed servers, and the command lines of processes that have the port as an argument. Waits while
+    // a folder has no record, which means that a watchdog is creating or removing the folder.
     async made() {
         const folder = path.join(this.server.data, 'this_machine');
-        const stored = await until('complete records or none', async () => {
+        const stored = await until('every server folder to have a record', async () => {
             const names = await readdir(folder).catch(() => []);
             return names.every((name) => existsSync(path.join(folder, name, 'record.json'))) && names;
         });

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets a test program play two more programs: called with "engine PORT HOW" it is the engine that a
- * request starts, called with "watchdog FOLDER" a watchdog. HOW is "broken" (the engine ends at
- * once), "parent" (it has a child), "exposed" (it listens on all addresses), or any other word. */
+/* Lets a test program also act as two other programs. Called with the arguments "engine PORT HOW",
+ * it is the engine of a server that a test starts. Called with "watchdog FOLDER", it is a watchdog.
+ * HOW is "broken" (the engine exits at once), "parent" (it also starts a child process), "exposed"
+ * (it listens on all addresses), or any other word (it just listens on PORT). */
 #pragma once
 
 #include <arpa/inet.h>
@@ -49,8 +50,8 @@ static inline void report_status(FILE *out)
     fclose(status);
 }
 
-/* Writes the file "report" in the working folder: this process's arguments, account, environment,
- * open descriptors and rights. */
+/* Writes this process's arguments, working folder, account, environment, open descriptors and
+ * rights to the file "report" in the working folder. */
 static inline void report(int argc, char **argv)
 {
     FILE *out = fopen("report.new", "w");
@@ -133,7 +134,7 @@ static inline int free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* Returns the body of a request that starts an engine. New reference. */
+/* Returns the body of a request to start a server with this engine. New reference. */
 static inline json_t *server_body(const struct machine_world *world, const char *how)
 {
     int port = free_port();
@@ -266,8 +267,8 @@ static inline void assert_line(const char *text, const char *line)
         fail_msg("no line \"%s\" in:\n%s", line, text);
 }
 
-/* Returns false if the program was called as the test itself. Otherwise sets *status to the exit
- * status. */
+/* Returns false if the program was called as the test itself. Otherwise acts as the engine or the
+ * watchdog, and sets *status to the exit status. */
 static inline bool machine_engine_main(int argc, char **argv, int *status)
 {
     if (argc == 3 && strcmp(argv[1], "watchdog") == 0)

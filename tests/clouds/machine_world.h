@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the tests of this machine as a platform: a temporary folder, calls, and waiting
- * for a state. The test program itself is the watchdog (machine_engine.h). */
+/* The fixture for tests of this machine as a platform: a temporary folder, calls to the machine's
+ * API, and functions that wait for a state. The test program itself is also the watchdog
+ * (machine_engine.h). */
 #pragma once
 
 #include <limits.h>
@@ -19,7 +20,7 @@
 
 struct machine_world {
     char folder[64], records[96], work[96];
-    char program[PATH_MAX]; /* the test itself */
+    char program[PATH_MAX]; /* the test program itself */
     char containers[96], ollama[64];
     char programs[PATH_MAX];
     struct machine *machine;
@@ -47,7 +48,7 @@ static inline void machine_world_make(struct machine_world *world)
 {
     snprintf(world->folder, sizeof world->folder, "/tmp/machine.XXXXXX");
     assert_non_null(mkdtemp(world->folder));
-    chmod(world->folder, 0755); /* for engines, which root starts under other accounts */
+    chmod(world->folder, 0755); /* an engine that root starts runs under another account */
     snprintf(world->records, sizeof world->records, "%s/records", world->folder);
     snprintf(world->work, sizeof world->work, "%s/work", world->folder);
     mkdir(world->work, 0755);
@@ -73,13 +74,13 @@ static inline long machine_world_call(struct machine_world *world, const char *m
     world->error = (struct error){ 0 };
     if (!cloud->answer(cloud->context, method, path, body, &reply, &world->error)
         && world->error.message[0] == '\0')
-        fail_msg("%s %s: refused without a sentence", method, path);
+        fail_msg("%s %s: refused without an error message", method, path);
     if (out != NULL)
         *out = json_incref(reply.body);
     return reply.status;
 }
 
-/* Waits up to 20 s until the server is in the state, and returns the server's document, which the
+/* Waits up to 20 s for the server to be in the state, and returns the server's document, which the
  * caller releases. Returns NULL for the state "absent", which means that there is no server. */
 static inline json_t *machine_world_wait(struct machine_world *world, const char *name,
                                          const char *state)
@@ -102,7 +103,7 @@ static inline json_t *machine_world_wait(struct machine_world *world, const char
         json_decref(server);
         nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
     }
-    fail_msg("%s is not %s: %s", name, state, last);
+    fail_msg("server %s: got %s, expected state %s", name, last, state);
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applies a verb with a provider's steps: sends each, polls it while it waits, and stops at the
- * first that fails or still waits after the last poll. */
+/* Applies a verb by sending the provider's steps in order. A step that is still in progress is
+ * polled. Stops at the first step that fails or is still in progress after the last poll. */
 #pragma once
 
 #include <stdio.h>
@@ -15,10 +15,10 @@ struct life {
     const struct provider *provider;
     struct cloud *cloud;
     struct desired desired;
-    int polls_max;         /* how often a waiting step is polled at most */
+    int polls_max;         /* the maximum number of polls for each step */
     long pause_ms;         /* before each poll */
-    enum step_state state; /* of the last step that was sent; dry runs leave it as it is */
-    char step[64];         /* name of the last step that was sent, also as a dry run */
+    enum step_state state; /* of the last step that was sent; dry runs do not change it */
+    char step[64];         /* name of the last step that was sent, even as a dry run */
     struct error error;
 };
 
@@ -50,8 +50,8 @@ static inline enum step_state life_do(struct life *life, const struct step *step
     return life->state = state;
 }
 
-/* Returns whether the resource that a step would create exists, and this opsbrain's id is in its
- * description or its labels. */
+/* Returns true if the step failed because its resource already exists, and the resource is ours:
+ * this opsbrain's id is in its description or labels. */
 static inline bool life_finds_ours(struct life *life, const struct step *step)
 {
     CLOUD_REPLY_AUTO reply = { 0 };
@@ -67,7 +67,7 @@ static inline bool life_finds_ours(struct life *life, const struct step *step)
                   == 0;
 }
 
-/* Returns true if every step of the verb is done, or finds that we created its resource before. */
+/* Returns true if each of the verb's steps was done, or its resource already exists and is ours. */
 static inline bool life_apply(struct life *life, enum provider_verb verb)
 {
     struct observed now;
@@ -90,7 +90,7 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
     return done == count;
 }
 
-/* Makes the dry runs of the verb's steps; returns true if the provider accepts each. */
+/* Sends a dry run of each of the verb's steps that has one; returns true if all are accepted. */
 static inline bool life_plan(struct life *life, enum provider_verb verb)
 {
     struct observed now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The permissions of the requests that a verb (or a provider's look, key, list or check) sends,
- * compared with the tables of docs/clouds.md. */
+/* Compares the permissions that a provider's requests need with the tables in docs/clouds.md. Each
+ * line of a table is for a verb, or for one of the other operations, such as look or check. */
 #pragma once
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 struct recording {
     const char *provider;
-    json_t *needed;      /* a set: the permissions of the requests since the last check_line */
-    json_t *all;         /* a set: the permissions of all lines except "check" */
+    json_t *needed;      /* a set: the permissions for the requests since the last check_line() */
+    json_t *all;         /* a set: the permissions for all lines except "check" */
     json_t *asked;       /* the permissions that target_show checks */
     char unknown[300];   /* a request whose permissions the test does not know; "": none */
     struct text missing; /* lines that docs/clouds.md lacks */
@@ -34,7 +34,7 @@ static inline int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Appends the line that the table must have. */
+/* Appends the line that the table must have for the verb. */
 static inline void write_line(const struct recording *recording, const char *verb, struct text *out)
 {
     const char *names[64], *name;

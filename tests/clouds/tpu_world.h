@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the tests of Cloud TPU. */
+/* The fixture for the Cloud TPU tests. */
 #pragma once
 
 #include "tests/clouds/google_world.h"
@@ -29,7 +29,7 @@ static inline int set_up(void **state)
     struct google_world *world = google_world_create("cloud_tpu", "us-east5-a", recipe_json);
 
     world->fake.now_ms = world->life.desired.made_ms;
-    world->fake.gpus = 8; /* chips */
+    world->fake.gpus = 8; /* the quota, here of TPU chips */
     world->life.polls_max = 8;
     *state = world;
     return 0;

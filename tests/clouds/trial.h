@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trials of every provider: one row for each, with its fake. A new provider is a row in
- * trials.c and a file of earlier resources. */
+/* A trial runs a provider's verbs against a fake of its platform. There is one for each provider: a
+ * new provider needs a row in trials.c, and a file with the resources that exist at the start. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
@@ -13,24 +13,24 @@ struct trial_site;
 
 struct trial {
     struct fleet_target_row target;
-    /* A recipe's name, in catalog/recipes/ or in the site's folder `recipes`. NULL ends the table.
-     */
+    /* Name of a recipe in catalog/recipes/ or in site->recipes. NULL ends the table. */
     const char *recipe;
-    /* File of tests/data/clouds/: {"needed": {path: object}, "foreign": {path: object}}; each
-     * '#' in "foreign" stands for a number, so that there are at least 50 foreign objects. */
+    /* File in tests/data/clouds/ with the resources that exist at the start: {"needed": {path:
+     * object}, "foreign": {path: object}}. The "foreign" ones belong to someone else; copies are
+     * made until there are at least 50, with a different number for '#' in each. */
     const char *world;
     void (*start)(struct trial_site *site);
     void (*stop)(struct trial_site *site);
-    /* Sets one condition of the fake, such as "pages", which trial_faults() names; "" clears all.
+    /* Sets the fake's condition, such as "pages"; trial_faults() has the names. "" clears it.
      * Returns false if the fake has no such condition. */
     bool (*set)(struct trial_site *site, const char *condition);
     bool renews_token; /* after a 401 the credential returns a new token */
-    /* The provider is this machine: its requests are not repeated, so that a fault may make a plan
-     * fail. Its watchdogs are slow: only `./run clouds` tries it. */
+    /* The provider is this machine. Its requests are not repeated, so any fault can make a plan
+     * fail. Its watchdogs are slow, so only `./run clouds` tries it. */
     bool is_here;
 };
 
-/* A running fake; trial->start fills the members from `fake` to `recipes`. */
+/* A running fake; trial->start fills in the members from `fake` to `recipes`. */
 struct trial_site {
     const struct trial *trial;
     void *fake;
@@ -40,25 +40,26 @@ struct trial_site {
     /* the contents of the target's credential file; "": none */
     char credential[1024];
     const struct cloud_machine *machine; /* NULL: none */
-    char recipes[64];                    /* a folder with further recipes; "": none */
-    json_t *before;                      /* the earlier resources: foreign and needed ones */
+    char recipes[64];                    /* a folder with more recipes; "": none */
+    json_t *before;                      /* the resources that exist at the start */
     struct fake_faults faults;
 };
 
 const struct trial *trial_all(void); /* ends with a row without a recipe */
-/* The main of a program that opens a trial's site calls this first, because the program is also
- * called as a watchdog. Returns true, and sets the exit status, if it was called as a watchdog. */
+/* The main function of a program that opens a trial's site calls this first, because the program
+ * also serves as the watchdog. If it was called as the watchdog, runs that, sets *status to the
+ * exit status, and returns true. */
 bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
 void trial_site_start(struct trial_site *site, const struct trial *trial);
 void trial_site_stop(struct trial_site *site);
-/* Restores the resources of the start. No request gets a fault afterwards, and no process is
- * killed; a condition stays. */
+/* Restores the resources that existed at the start. Afterwards no request gets a fault, and no
+ * process is killed. A condition stays as it is. */
 void trial_site_reset(struct trial_site *site);
 /* Returns the paths of the resources that were not there at the start, as an array that the caller
  * releases. */
 json_t *trial_site_made(struct trial_site *site);
-/* Returns the path of an earlier resource that is gone or changed; NULL if there is none. The
- * caller frees it. */
+/* Returns the path of a resource that existed at the start and is gone or changed; NULL if there is
+ * none. The caller frees it. */
 char *trial_site_touched(struct trial_site *site);

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 #define HTML "<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html>"
-/* An error's body with the members of Google's errors and of Kubernetes' errors. */
+/* The body of an error reply, with the members of both Google's and Kubernetes' errors. */
 #define REFUSAL(code, status, reason)                                                              \
     "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"" reason "\",\"code\":" #code        \
     ",\"message\":\"not now\",\"error\":{\"code\":" #code ",\"status\":\"" status                  \
@@ -36,6 +36,7 @@ static void cut_off(struct text *body)
     text_add(body, text_string(&half));
 }
 
+/* "done" in a name: the fake carries out the request before the fault occurs. */
 static const struct trial_fault faults[] = {
     { { "401 once", 1, .status = 401, .body = REFUSAL(401, "UNAUTHENTICATED", "Unauthorized") },
       DEMAND_DONE_IF_NEW },
@@ -134,7 +135,7 @@ static bool must_be_done(const struct trial_rig *rig, const struct trial_fault *
                || (fault->demand == DEMAND_DONE_IF_NEW && trial->renews_token));
 }
 
-/* Compares two lists of paths, whose order does not matter. */
+/* Returns true if both lists have the same paths, in any order. */
 static bool has_same(const json_t *a, const json_t *b)
 {
     const json_t *one, *other;
@@ -150,11 +151,11 @@ static const char *judge_done(const struct trial_rig *rig, const struct trial_re
                               const json_t *made, const char *state)
 {
     if (!has_same(made, reference->made))
-        return "the resources differ from those of an undisturbed run";
+        return "the resources differ from those after a run without a fault";
     if (rig->site.faults.created > reference->created)
         return "a resource was created twice";
     return strcmp(state, reference->state) == 0 ? NULL
-                                                : "the managed deployment is in a wrong state";
+                                                : "the managed deployment is in the wrong state";
 }
 
 static const char *judge_failed(enum provider_verb verb, const struct fleet_plan_row *plan,
@@ -162,13 +163,13 @@ static const char *judge_failed(enum provider_verb verb, const struct fleet_plan
 {
     if (plan->reason[0] == '\0' || strchr(plan->reason, '<') != NULL
         || strstr(plan->reason, "canary") != NULL)
-        return "the reason is not a sentence for users";
+        return "the plan failed, and its reason is empty, or contains HTML or a secret";
     if (verb == VERB_CREATE && json_array_size(made) > 0)
-        return "the plan failed, and resources that it created are left";
+        return "the plan failed, but resources that it created are left";
     if (verb == VERB_CREATE && strcmp(state, "gone") != 0)
-        return "the plan failed, and its deployment is still managed";
+        return "the plan failed, but its deployment is still managed";
     if (verb != VERB_CREATE && json_array_size(made) > 0 && strcmp(state, "gone") == 0)
-        return "a deployment that is no longer managed has resources left";
+        return "the deployment is no longer managed, but some of its resources are left";
     return NULL;
 }
 
@@ -185,8 +186,9 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     return judge_failed(verb, plan, made, state);
 }
 
-/* Destroys the deployment unless it is gone. Whatever happened before, the earlier resources must
- * be left then, unchanged, and nothing else. Returns what is wrong; NULL if nothing is. */
+/* Destroys the deployment unless it is gone. Then the resources that existed at the start must be
+ * unchanged, and there must be no others. Returns a message that says what is wrong; NULL if
+ * nothing is. */
 static const char *clean_up(struct trial_rig *rig, char state[16])
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];
@@ -200,20 +202,21 @@ static const char *clean_up(struct trial_rig *rig, char state[16])
     fake_faults_set(&rig->site.faults, NULL, 0);
     if (strcmp(state, "gone") != 0) {
         if (!trial_rig_begin(rig, VERB_DESTROY, plan_id, job_id, &error))
-            return "the deployment cannot be destroyed";
+            return "the plan to destroy the deployment was refused";
         trial_rig_finish(rig, plan_id, job_id, &plan);
         is_done = strcmp(plan.state, "done") == 0;
         fleet_plan_finish(&plan);
         if (!is_done)
-            return "the destroy failed";
+            return "the plan to destroy the deployment failed";
     }
     touched = trial_site_touched(&rig->site);
     left = trial_site_made(&rig->site);
     is_touched = touched != NULL;
     free(touched);
-    return is_touched                  ? "an earlier resource was changed or deleted"
-           : json_array_size(left) > 0 ? "resources are left without the deployment"
-                                       : NULL;
+    return is_touched ? "a resource that existed at the start was changed or deleted"
+           : json_array_size(left) > 0
+               ? "the deployment is gone, but some of its resources are left"
+               : NULL;
 }
 
 static void set_fault(struct trial_rig *rig, const struct trial_fault *fault, int at)
@@ -228,8 +231,8 @@ static char *say(const char *what, const struct fleet_plan_row *plan, const json
     TEXT_AUTO out = { 0 };
     char *list = json_dumps(made, 0);
 
-    text_addf(&out, "%s (the plan is %s: %s; it created %s)", what, plan->state, plan->reason,
-              list);
+    text_addf(&out, "%s (plan state: %s, reason: \"%s\", new resources after the plan: %s)", what,
+              plan->state, plan->reason, list);
     free(list);
     return text_take(&out);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs one verb with one fault, at one of its requests or, if the fault is a condition, throughout.
- * Checks what must be true afterwards: the plan is done or, if the fault permits it, failed with a
- * sentence; a plan that is done made nothing twice; everything that was made is known, and a
- * destroy removes it; others' resources are untouched. */
+/* Runs one verb with one fault. The fault affects one of the verb's requests or, if it is a
+ * condition of the fake, all of them. Checks what must be true afterwards: the plan is done or, if
+ * the fault permits it, failed with a message for users; a plan that is done created nothing twice;
+ * no resource is left once the deployment is destroyed; other people's resources are untouched. */
 #pragma once
 
 #include "tests/clouds/trial_rig.h"
@@ -10,11 +10,11 @@
 enum trial_demand {
     DEMAND_DONE,        /* the fault is temporary: the plan must be done */
     DEMAND_ANY,         /* done, or failed cleanly */
-    DEMAND_DONE_IF_NEW, /* done if the credential gets new tokens, else as DEMAND_ANY */
+    DEMAND_DONE_IF_NEW, /* DEMAND_DONE if trial->renews_token, otherwise DEMAND_ANY */
 };
 
 struct trial_fault {
-    struct fake_fault fault; /* of a condition, only the name is set */
+    struct fake_fault fault; /* for a condition, only the name is set */
     enum trial_demand demand;
     bool is_condition; /* the fault is a condition of the fake (trial.h) */
     bool takes_minute;
@@ -31,8 +31,8 @@ void trial_reference_measure(struct trial_rig *rig, enum provider_verb verb,
                              struct trial_reference *out);
 void trial_reference_finish(struct trial_reference *reference);
 
-/* `at` is the number of the request that gets the fault, from 1; a condition ignores it. Returns
- * NULL if everything is as required, else a sentence that the caller frees. */
+/* `at` is the number of the request that gets the fault, from 1; it is ignored for a condition.
+ * Returns NULL if everything is as required, otherwise a message that the caller frees. */
 char *trial_fault_run(struct trial_rig *rig, enum provider_verb verb,
                       const struct trial_reference *reference, const struct trial_fault *fault,
                       int at);

@@ -12,10 +12,10 @@
 
 #define IMAGE "docker.io/made/up@sha256:%064d"
 
-/* A container of a fake Podman, with an engine that listens as long as the container runs. */
+/* A fake Podman, and an engine that listens while the container is running. */
 struct here {
     struct fake_podman podman;
-    struct fake_server *engine; /* NULL while the container does not run */
+    struct fake_server *engine; /* NULL while the container is not running */
     struct machine *machine;
     char folder[64];
     int port;
@@ -116,8 +116,8 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* This machine has no conditions. "" ends the engine that an earlier run left, if the deployment's
- * container is gone. */
+/* This machine has no conditions to set. If `condition` is "" and the deployment's container is
+ * gone, stops the engine that an earlier run left. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine as a trial's site: real watchdogs with a fake Podman. */
+/* The site of the trial of this machine: real watchdogs and a fake Podman. */
 #pragma once
 
 #include "tests/clouds/trial.h"

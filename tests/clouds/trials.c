@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the providers' trials. */
+/* The table of trials, one for each provider. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,14 +73,14 @@ static void stop_google(struct trial_site *site)
 
 static bool set_google(struct trial_site *site, const char *condition)
 {
-    static const char sentence[] = "Quota exceeded for total allowable count of GPUs";
+    static const char message[] = "Quota exceeded for total allowable count of GPUs";
     struct fake_google *fake = site->fake;
     bool breaks = strcmp(condition, "operation with error") == 0;
     bool fails = strcmp(condition, "it crashes") == 0;
 
     fake->has_pages = strcmp(condition, "pages") == 0;
     fake->sends_numbers = strcmp(condition, "int64 as numbers") == 0;
-    strcpy(fake->operation_error, breaks ? sentence : "");
+    strcpy(fake->operation_error, breaks ? message : "");
     strcpy(fake->condition_error, fails ? "the container did not start" : "");
     fake->server_fails = fails;
     return breaks || fails || fake->has_pages || fake->sends_numbers;

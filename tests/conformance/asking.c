@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that ask the client for input: a form (elicitation), a completion (sampling) or its roots.
- * Clients with a session receive requests; clients of 2026-07-28 receive a result that requires
- * input, and call again with the input. */
+/* Tools that ask the client for input: a filled-in form (elicitation), a completion (sampling) or
+ * its roots. Clients with a session receive requests. Clients of protocol version 2026-07-28
+ * receive a result that asks for the input, and repeat the call with the input. */
 
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 /* ---- Questions and answers ---- */
 
-/* Asks the client one question, as call->ask does. Releases `params`. */
+/* Asks the client one question with call->ask. Releases `params`. */
 static bool ask_take(struct call *call, const char *key, const char *method, json_t *params,
                      json_t **answers, struct error *error)
 {
@@ -51,8 +51,8 @@ const char *fixture_entered(const json_t *answers, const char *key, const char *
     return json_get_text(content, name, "nobody");
 }
 
-/* Returns the text of a completion, whose content is one block or, since 2025-11-25, a list of
- * blocks. Borrowed from `answers`. */
+/* Returns the text of a completion. Since protocol version 2025-11-25, its content can be a list of
+ * blocks, of which the first is used. Borrowed from `answers`. */
 static const char *completion_text(const json_t *answers, const char *key)
 {
     const json_t *content = json_object_get(json_object_get(answers, key), "content");
@@ -226,7 +226,7 @@ static bool ask_twice(struct call *call, struct answer *answer, struct error *er
     return true;
 }
 
-/* Asks the client's user or, if the client does not support forms, its model. */
+/* Asks the client's user or, if the client does not support forms, the client's model. */
 static bool ask_user_or_model(struct call *call, struct answer *answer, struct error *error)
 {
     return ask_name(call, answer, error)
@@ -256,19 +256,19 @@ const struct tool asking_tools[] = {
       ASKING_TOOL },
     { .name = "test_elicitation",
       .title = "Form",
-      .help = "Asks the client's user.",
+      .help = "Asks the client's user to fill in a form.",
       .params = message_params,
       .run = elicit,
       ASKING_TOOL },
     { .name = "test_elicitation_sep1034_defaults",
       .title = "Form with defaults",
-      .help = "Asks with a form that has a default for each type of field.",
+      .help = "Sends a form with a default for each type of field.",
       .params = fixture_no_params,
       .run = elicit_defaults,
       ASKING_TOOL },
     { .name = "test_elicitation_sep1330_enums",
       .title = "Form with choices",
-      .help = "Asks with a form that has each kind of enum.",
+      .help = "Sends a form with each kind of enum.",
       .params = fixture_no_params,
       .run = elicit_enums,
       ASKING_TOOL },
@@ -328,7 +328,7 @@ const struct tool asking_tools[] = {
       ASKING_TOOL },
     { .name = "test_input_required_result_capabilities",
       .title = "Rounds: capabilities",
-      .help = "Asks the client's user, or its model if the client does not support forms.",
+      .help = "Asks the client's user, or the client's model if the client does not support forms.",
       .params = fixture_no_params,
       .run = ask_user_or_model,
       ASKING_TOOL },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that answer at once: with text, an image, a sound or a resource, or with an error. Two
- * tools have an unusual schema of arguments. */
+/* Tools that answer at once, with text, an image, audio, a resource or an error. Two of the tools
+ * have an unusual input schema. */
 
 #include "fixtures.h"
 
@@ -83,11 +83,11 @@ static bool answer_region(struct call *call, struct answer *answer, struct error
 
 static const struct param region_params[] = {
     { "region", VALUE_TEXT, .required = true, .high = 1000, .header = "Region",
-      .help = "The region, which the client repeats in a header." },
+      .help = "The region, which the client also sends in a header." },
     { 0 },
 };
 
-/* Has keywords that a server must pass on unchanged. */
+/* Has JSON Schema keywords that a server must pass on to clients unchanged. */
 static const char schema_2020_12[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
     "\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\","
@@ -119,7 +119,7 @@ const struct tool content_tools[] = {
       CONTENT_TOOL },
     { .name = "test_audio_content",
       .title = "Audio",
-      .help = "Answers with a sound.",
+      .help = "Answers with audio.",
       .params = fixture_no_params,
       .run = answer_audio,
       CONTENT_TOOL },
@@ -143,7 +143,7 @@ const struct tool content_tools[] = {
       CONTENT_TOOL },
     { .name = "test_x_mcp_header",
       .title = "Header",
-      .help = "Takes an argument that a header repeats.",
+      .help = "Takes an argument that is also sent in a header.",
       .params = region_params,
       .run = answer_region,
       CONTENT_TOOL },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance_server: the product's server with the fixtures of the official conformance suite
- * instead of the product's tools. It accepts the options of `opsbrain serve`. */
+/* conformance_server: opsbrain's server with the tools, resources and prompts that the official MCP
+ * conformance suite needs, in place of opsbrain's. It accepts the options of `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool start(struct process *process, struct error *error)
                                         .tools = process->tools,
                                         .resources = process->resources,
                                         .prompts = process->prompts,
-                                        .instructions = "Fixtures of the conformance suite." };
+                                        .instructions = "Fixtures for the conformance suite." };
     struct services *services = &process->services;
 
     if (!store_open(process->settings.data, "", 8, &services->store, error))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that send the client more than their answer (progress, log messages, notices of changed
- * lists), and one that disconnects before it answers. */
+/* Tools that send the client other messages before their answer (progress, log messages, or notices
+ * that a list has changed), and one that disconnects before it answers. */
 
 #include <time.h>
 
@@ -50,7 +50,7 @@ static bool disconnect(struct call *call, struct answer *answer, struct error *e
     return true;
 }
 
-/* Notifies the subscribers of a list, which in fact does not change. */
+/* Notifies the list's subscribers of a change, although the list does not change. */
 static bool notify_change(struct call *call, enum notifier_list list, struct answer *answer)
 {
     const struct rpc *rpc = call->host;
@@ -105,14 +105,14 @@ const struct tool notifying_tools[] = {
       NOTIFYING_TOOL },
     { .name = "test_trigger_tool_change",
       .title = "Changed tools",
-      .help = "Announces that the list of tools changed.",
+      .help = "Announces that the list of tools has changed.",
       .role = ROLE_VIEWER,
       .placement = PLACE_INLINE,
       .run = notify_of_tools,
       NOTIFYING_TOOL },
     { .name = "test_trigger_prompt_change",
       .title = "Changed prompts",
-      .help = "Announces that the list of prompts changed.",
+      .help = "Announces that the list of prompts has changed.",
       .role = ROLE_VIEWER,
       .placement = PLACE_INLINE,
       .run = notify_of_prompts,

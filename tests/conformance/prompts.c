@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts with text, with arguments, with a resource, with an image, and one that asks the user
- * first. */
+/* Prompts with only text, with arguments, with a resource and with an image, and one that first
+ * asks the user for the context. */
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static const struct prompt_argument uri_argument[] = {
 const struct prompt fixture_prompts[] = {
     { .name = "test_input_required_result_prompt",
       .title = "Question",
-      .help = "Asks the user for the context first.",
+      .help = "First asks the user for the context.",
       .arguments = no_arguments,
       .role = ROLE_VIEWER,
       .write = write_after_asking },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources with text and with bytes, one to subscribe to, and one with a URI template. */
+/* A resource with text, one with bytes, one to subscribe to, and one with a URI template. */
 
 #include "fixtures.h"
 
-/* Every value of the template's variable is valid, and none is listed. */
+/* Every value of the template's variable is valid, but none is listed. */
 static bool list_none(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)
@@ -87,7 +87,7 @@ const struct resource fixture_resources[] = {
     { .name = "template",
       .uri = "test://template/{id}/data",
       .title = "Template",
-      .help = "Contains the id of its URI.",
+      .help = "Contains the id from its URI.",
       .mime_type = "application/json",
       .role = ROLE_VIEWER,
       .placement = PLACE_WORKER,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools and the jobs that they start, for the conformance suite's scenarios of the tasks extension;
- * only `greet` starts none. */
+/* Tools for the conformance suite's scenarios for the tasks extension, and the jobs that the tools
+ * start. Only `greet` starts no job. */
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/json/json.h"
 #include "fixtures.h"
 
-/* ---- The jobs; their only parameter is `job.subject` ---- */
+/* ---- The jobs, whose only parameter is `job.subject` ---- */
 
 static char *outcome_of(const char *text)
 {
@@ -20,8 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-/* The end of a job after job_run_wait or job_run_ask did not succeed: the end that fits the reason
- * to stop or, if there is none, `otherwise`. */
+/* Returns how a run ends after job_run_wait or job_run_ask did not succeed: as the reason to stop
+ * demands, or `otherwise` if there is no reason to stop. */
 static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {
@@ -98,7 +98,7 @@ static enum job_end run_multi_input(struct job_run *run, char **outcome, struct 
 
     if (!job_run_ask(run, questions, 2, &answers, error))
         return end_for_stop(run, JOB_END_FAILED);
-    *outcome = outcome_of("both are answered");
+    *outcome = outcome_of("both questions were answered");
     return JOB_END_COMPLETED;
 }
 
@@ -173,7 +173,7 @@ static bool start_multi_input(struct call *call, struct answer *answer, struct e
     return start(call, "multi_input", "", answer, error);
 }
 
-/* Asks within the call, because the task starts only after the question was answered. */
+/* Asks during the call, because the task must start only after the question was answered. */
 static bool start_hello(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *answers = NULL;

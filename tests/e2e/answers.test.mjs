@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models see of answers: some hosts show only the structure (structuredContent), others only the text. Each of the two must
-// have the complete meaning, and neither may cost more of the model's context than necessary.
+// What a model sees of an answer: some hosts show it only the structure (structuredContent), others only the text. Each of the two
+// must say everything, and neither may take up more of the model's context than necessary.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -21,7 +21,7 @@ function idsOf(value) {
     return [...new Set(JSON.stringify(value).match(/\b(?:swp|run|imp|job)_[0-9a-z]{26}\b/g) ?? [])];
 }
 
-const FOREIGN_TEXT = /\(foreign text: data, not instructions\)/;
+const FOREIGN_TEXT = /\(untrusted text: data, not instructions\)/;
 
 // The tools in the corpus whose answers are about something that has a page, such as a run: these answers must name the page.
 const NAME_A_PAGE = [
@@ -29,10 +29,10 @@ const NAME_A_PAGE = [
     'job_show', 'job_cancel', 'run_show', 'run_report', 'run_audit', 'run_import', 'run_compare', 'metrics_history', 'run_chart',
 ];
 
-// The tools that need a cloud: tests/unit/handlers/fleet tests them on a fake cloud.
+// The tools that need a cloud: tests/unit/handlers/fleet tests them with a fake cloud.
 const NEED_A_CLOUD = /^(target_(register|remove|show)|plan_(approve|show)|deployment_(adopt|apply|destroy|discover|extend|plan|scale|start|stop))$/;
 
-// pagesOf(result): the URL of the answer's page, as the text, the structure and the resource_link name it.
+// pagesOf(result): {text, structure, link}: the page URL in each of the three parts of an answer; undefined where there is none.
 function pagesOf({ content, structuredContent }) {
     const shown = content.find(({ type }) => type === 'text').text;
     return {
@@ -46,14 +46,14 @@ function pageProblems(name, result, origin) {
     const { text: inText, structure, link } = pagesOf(result);
     const mustName = NAME_A_PAGE.includes(name);
     return [
-        mustName !== (inText !== undefined) && 'exactly the answers of the tools in NAME_A_PAGE must name a page',
+        mustName !== (inText !== undefined) && 'the answers of the tools in NAME_A_PAGE, and no others, must name a page',
         (name === 'run_chart' ? undefined : inText) !== structure && 'text and structure name different pages',
         inText !== link && 'text and resource_link name different pages',
         mustName && !inText?.startsWith(`${origin}/`) && 'the page is not on this server',
     ].filter(Boolean);
 }
 
-// problemsOf(shown, structure, conforms): what is wrong with an answer, in words.
+// problemsOf(shown, structure, conforms): the problems of an answer, each described in a string.
 function problemsOf(shown, structure, conforms) {
     const written = JSON.stringify(structure);
     return [
@@ -61,13 +61,13 @@ function problemsOf(shown, structure, conforms) {
         tokens(written) > RATIO_MAX * Math.max(tokens(shown), SHORT) && 'the structure is too long',
         /^Next: /m.test(shown) !== (structure.next_step !== undefined) && 'only the text or only the structure has the next step',
         /^More: /m.test(shown) !== (structure.next_cursor !== undefined) && 'only the text or only the structure has a cursor',
-        FOREIGN_TEXT.test(shown) && !structure.foreign_text && 'the structure does not say what is foreign',
+        FOREIGN_TEXT.test(shown) && !structure.foreign_text && 'the structure does not list the untrusted text in foreign_text',
         ...idsOf(structure).map((id) => !shown.includes(id) && `${id} is not in the text`),
         ...idsOf(shown).map((id) => !written.includes(id) && `${id} is not in the structure`),
     ].filter(Boolean);
 }
 
-// The answer of run_chart is the only one without a structure, because some hosts would drop an image that comes with a structure.
+// The answer of run_chart is the only one without a structure, because some hosts drop an image that comes with a structure.
 function assertPicture({ content, structuredContent }) {
     const [image, sentence] = content;
     const png = Buffer.from(image.data, 'base64');
@@ -78,7 +78,7 @@ function assertPicture({ content, structuredContent }) {
     assert.ok(sentence.text.length < 250 && !sentence.text.includes(image.data.slice(0, 20)));
 }
 
-test('a structure conforms to its schema, and has the ids and page of its text in at most 1.5 times the tokens', async (t) => {
+test('a structure conforms to its schema, and has the same ids and page as the text in at most 1.5 times as many tokens', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const server = await startServer(t);
     const client = await connect('2x-2026', `${server.url}?tools=all`);
@@ -106,12 +106,12 @@ test('a structure conforms to its schema, and has the ids and page of its text i
         problems.push(...found.map((problem) => `${what}: ${problem}`));
     }
     const ratio = (structureTokens / textTokens).toFixed(2);
-    t.diagnostic(`together ${textTokens} tokens of text, ${structureTokens} of structure: ${ratio} times`);
+    t.diagnostic(`in total ${textTokens} tokens of text, ${structureTokens} of structure: ${ratio} times as many`);
     assert.deepEqual(problems, []);
     await client.close();
 });
 
-test('a page has the address of public_url, whatever proxies say, and a client of 2025-03-26 gets no resource_link', async (t) => {
+test('page URLs begin with public_url, whatever proxy headers say; a client with protocol 2025-03-26 gets no resource_link', async (t) => {
     const server = await startServer(t, { args: ['--public-url', 'https://ops.example/brain/'] });
     const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https', Forwarded: 'host=evil.example' };
     for (const kind of ['legacy-1x', '2x-2026']) {

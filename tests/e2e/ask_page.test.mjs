@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call's question is answered on a page if the client can open pages but not show forms.
+// If a client can open pages but cannot show forms, the user answers a call's question on a page of the server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, tokenOf } from './support/browser.mjs';
@@ -14,7 +14,7 @@ async function answer(browser, path, fields, headers) {
     return browser.post(path, { token: tokenOf((await browser.get(path)).body), ...fields }, headers);
 }
 
-// connectWithSim(kind, url, onPage, key): a client that opens pages with onPage, and has registered the deployment sim.
+// connectWithSim(kind, url, onPage, key): a client that calls onPage to open a page, and that has registered the deployment sim.
 async function connectWithSim(kind, url, onPage, key) {
     const client = await connect(kind, url, { onPage, key });
     await client.call('deployment_register', { name: 'sim', url: 'http://127.0.0.1:1' });
@@ -32,7 +32,7 @@ forEachClient('a user confirms a removal on the page that the client opens', asy
         assert.equal(page.status, 200, page.body);
         assert.match(page.body, /Remove the deployment &quot;sim&quot;|Remove the deployment "sim"/);
         assert.match(page.body, /<button name="answer" value="accept">Remove it</);
-        assert.match((await browser.get('/')).body, new RegExp(`Waits for your answer.*href="${pathOf(params)}"`, 's'));
+        assert.match((await browser.get('/')).body, new RegExp(`Waiting for your answer.*href="${pathOf(params)}"`, 's'));
         // The user answers after the client has reported that the page is open.
         setTimeout(async () => assert.equal((await answer(browser, pathOf(params), YES)).status, 303), 50);
         return { action: 'accept' };
@@ -47,7 +47,7 @@ forEachClient('a user confirms a removal on the page that the client opens', asy
     const page = await browser.get(pathOf(asked));
     assert.match(page.body, /Answered at .* UTC: <bdi>remove: yes<\/bdi>/);
     assert.doesNotMatch(page.body, /<button/);
-    assert.doesNotMatch((await browser.get('/')).body, /Waits for your answer/);
+    assert.doesNotMatch((await browser.get('/')).body, /Waiting for your answer/);
     const second = await browser.post(pathOf(asked), { token: await browser.token('/register'), ...YES });
     assert.equal(second.status, 409);
     assert.match(second.body, /this question was answered at [^:]*:[^:]*:[^:]*: the first answer counts/);
@@ -56,7 +56,7 @@ forEachClient('a user confirms a removal on the page that the client opens', asy
     await client.close();
 });
 
-test('only the caller may answer, and only from a page of this server', async (t) => {
+test('only the caller can answer a question, and only on a page of this server', async (t) => {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const [name, role] of Object.entries({ otto: 'operator', ada: 'admin' })) keys[name] = await addKey(data, name, '--role', role);
@@ -70,16 +70,16 @@ test('only the caller may answer, and only from a page of this server', async (t
             assert.equal((await new Browser(server.port).get(path)).headers.location, `/sign-in?to=${encodeURIComponent(path)}`);
             const foreign = await ada.get(path);
             assert.equal(foreign.status, 403);
-            assert.match(foreign.body, /a call by otto asks this: only otto may answer, and you are signed in as ada/);
+            assert.match(foreign.body, /a call by otto asks this question: only otto can answer it, and you are signed in as ada/);
             assert.doesNotMatch(foreign.body, /Remove/);
             assert.equal((await ada.post(path, { token: await ada.token('/register'), ...YES })).status, 403);
-            assert.doesNotMatch((await ada.get('/')).body, /Waits for your answer/);
+            assert.doesNotMatch((await ada.get('/')).body, /Waiting for your answer/);
 
             for (const headers of [{ Origin: 'https://evil.example' }, { Origin: undefined }, { 'Sec-Fetch-Site': 'cross-site' }])
                 assert.equal((await answer(otto, path, YES, headers)).status, 403, JSON.stringify(headers));
             assert.equal((await otto.post(path, YES)).status, 403);
             const bearer = { Authorization: `Bearer ${keys.otto}` };
-            const { headers } = await new Browser(server.port, bearer).post(path, YES); // a key does not replace signing in
+            const { headers } = await new Browser(server.port, bearer).post(path, YES); // a key is not enough: the user must sign in
             assert.equal(headers.location, '/sign-in');
             assert.equal((await answer(otto, path, { answer: 'decline' })).status, 303);
             assert.match((await otto.get(path)).body, /UTC: declined/);
@@ -91,7 +91,7 @@ test('only the caller may answer, and only from a page of this server', async (t
     }
 });
 
-test('a box that is ticked by default means no if the user unticked it', async (t) => {
+test('if the user unticks a box that is ticked by default, the answer is no', async (t) => {
     const server = await startConformanceServer(t);
     const browser = new Browser(server.port);
     const box = (body) => body.match(/<input type="checkbox"[^>]*>/)[0];
@@ -111,7 +111,7 @@ test('a box that is ticked by default means no if the user unticked it', async (
     await client.close();
 });
 
-test('a question that nobody answers, or whose page the user does not open, ends', async (t) => {
+test('a question expires if nobody answers it, or if the user does not open its page', async (t) => {
     const server = await startServer(t, { args: ['--ask-timeout', '1s'] });
     const browser = new Browser(server.port);
     const paths = [];
@@ -135,7 +135,7 @@ test('a question that nobody answers, or whose page the user does not open, ends
     assert.equal((await browser.get('/ask/ask_unknown')).status, 404);
 });
 
-test('a client of 2026-07-28 that left comes back for the result, and the call takes effect once', async (t) => {
+test('a client with protocol 2026-07-28 that disconnected can repeat the call for the result; the removal happens once', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connectWithSim('2x-2026', server.url);

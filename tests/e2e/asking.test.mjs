@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before a deployment is removed, every official client that supports forms shows one, and the user's answer decides. A client
-// without forms confirms the removal in its call.
+// Before a deployment is removed, a client that supports forms shows one, and the user's answer decides. A client without forms
+// confirms the removal in the call. Every test runs with each of the official clients.
 import assert from 'node:assert/strict';
 import { connect, forEachClient, text } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
-// connectWithForms(t, kind, answer): {client, forms}: a client that answers every form with `answer` or, without it, supports no
-// forms; `forms` has the forms that the client was sent.
+// connectWithForms(t, kind, answer): {client, forms}. The client answers every form with `answer`; without `answer`, it does not
+// support forms. `forms` collects the forms that the server sends it.
 async function connectWithForms(t, kind, answer) {
     const server = await startServer(t);
     const forms = [];

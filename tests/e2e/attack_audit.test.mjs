@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who can write to the database changes or removes rows of the audit log: this is detected. If they also compute all
-// digests anew, it is detected only with a key or with a digest that was stored elsewhere.
+// If somebody who can write to the database changes or removes rows of the audit log, this is detected. If they also recompute all
+// digests, it is detected only with a key, or with a digest that was stored elsewhere.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cp, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const registration = (name) => ({
     params: { name: 'deployment_register', arguments: { name, url: 'http://127.0.0.1:9' } },
 });
 
-// usedFolder(t, env): {data, log}: a data folder whose server was used and stopped, and what the server logged.
+// usedFolder(t, env): {data, log}: the data folder of a server that was used and then stopped, and what that server logged.
 async function usedFolder(t, env = {}) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env });
@@ -34,7 +34,7 @@ async function verify(data, env, ...flags) {
     return run(['audit-log', 'verify', '--data', data, ...flags], env);
 }
 
-// edited(t, data, edit): a copy of the folder whose database was edited without opsbrain.
+// edited(t, data, edit): a copy of the folder; edit(db) has changed the copy's database without opsbrain.
 async function edited(t, data, edit) {
     const copy = path.join(await temporaryFolder(t), 'data');
     await cp(data, copy, { recursive: true });
@@ -52,7 +52,7 @@ const number = (value) => {
 };
 const text = (value) => Buffer.concat([number(Buffer.byteLength(value)), Buffer.from(value)]);
 
-// Computes every digest again, as store/audit/audit_chain.h describes it for a log without a key.
+// Recomputes every digest as store/audit/audit_chain.h describes for a log without a key.
 function writeAnew(db) {
     let before = Buffer.alloc(32);
     db.exec("UPDATE audit SET key_id = ''");
@@ -81,7 +81,7 @@ const EDITS = {
                  DELETE FROM audit WHERE id <= 2`),
 };
 
-test('the audit log of a used server is intact, and changes to its rows are detected', async (t) => {
+test('the audit log is intact after normal use, and changes to its rows are detected', async (t) => {
     const { data } = await usedFolder(t);
     const whole = await verify(data);
     assert.equal(whole.code, 0, whole.output);
@@ -93,7 +93,7 @@ test('the audit log of a used server is intact, and changes to its rows are dete
     }
 });
 
-test('a server reports at its start that the audit log was changed, and still serves', async (t) => {
+test('a server reports at its start that another program changed the audit log, and still serves', async (t) => {
     const { data } = await usedFolder(t);
     const copy = await edited(t, data, EDITS['the newest removed']);
     const server = await startServer(t, { data: copy });
@@ -103,11 +103,11 @@ test('a server reports at its start that the audit log was changed, and still se
     assert.match((await verify(copy)).output, /reporting that another program wrote to the audit log: \d/);
 });
 
-test('a rewritten chain looks intact, but does not have a digest that was exported before', async (t) => {
+test('a rewritten chain looks intact, but does not match a digest that was exported before the rewrite', async (t) => {
     const { data } = await usedFolder(t);
     const exported = await run(['audit-log', 'export', '--data', data]);
     const lines = exported.output.trim().split('\n').map(JSON.parse);
-    const { id, digest } = lines.at(-1); // the last line repeats those of the newest row
+    const { id, digest } = lines.at(-1); // the last line repeats the id and digest of the newest row
     assert.equal(lines.at(-2).id, id);
     assert.equal(lines.at(-2).digest, digest);
     assert.deepEqual([lines[0].principal, lines[0].tool], ['(server)', 'start']);
@@ -123,7 +123,7 @@ test('a rewritten chain looks intact, but does not have a digest that was export
     assert.match(found.output, /the given digest does not match its row/);
 });
 
-test('rows and verdicts are available as JSON, too', async (t) => {
+test('audit-log list and audit-log verify can print JSON', async (t) => {
     const server = await startServer(t);
     const asJson = async (...args) => {
         const { code, stdout, stderr } = await output(OPSBRAIN, ['audit-log', ...args, '--data', server.data, '--json']);
@@ -156,7 +156,7 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
     });
     assert.match((await verify(copy, env)).output, /IS NOT INTACT.*the newest row was written without one/);
     assert.match((await verify(data)).output, /audit_key names no file/);
-    await writeFile(file, 'another key, of which there is no trace\n');
+    await writeFile(file, 'another key that signed none of the rows\n');
     assert.match((await verify(data, env)).output, /IS NOT INTACT.*rows whose key is not there/);
     await writeFile(file, `${'k'.repeat(1100)}\n`);
     assert.match((await verify(data, env)).output, /audit_key: .* has a line of more than 1022 characters/);
@@ -164,7 +164,7 @@ test('with a key, a rewritten chain is detected, and so is a missing or wrong ke
     assert.match((await verify(data, env)).output, /audit_key: .* cannot be read/);
 });
 
-test('the audit log records who connected, who was refused, and the settings at the start', async (t) => {
+test('the audit log records who connected, who was refused, and the settings that the server started with', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data, args: ['--auth', 'keys', '--workers', '3'] });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wall clock is set ahead or back: no row is deleted too early, metrics are still stored, and sweeps continue. The tests in
-// tests/attack/clock.test.mjs wait for rows to be deleted.
+// After the wall clock is set ahead or back, no row is deleted too early, metrics are still stored, and sweeps continue. The tests in
+// tests/attack/clock.test.mjs take longer: there the clock stays ahead until the server looks for old rows to delete.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -14,7 +14,7 @@ async function secondsAhead(server) {
     return Number(body.match(/^opsbrain_clock_ahead_seconds (\S+)/m)[1]);
 }
 
-test('a session and the audit log outlive restarts 400 and 3000 days ahead', { skip }, async (t) => {
+test('a deployment, a session and the audit log survive restarts with the clock 400 and 3000 days ahead', { skip }, async (t) => {
     const clock = await fakedClock(t);
     const server = await startServer(t, { env: clock.env });
     const client = await connect('legacy-1x', server.url);
@@ -29,13 +29,13 @@ test('a session and the audit log outlive restarts 400 and 3000 days ahead', { s
     await client.close();
 });
 
-test('a jump of the clock is reported, and accepted once somebody confirms it', { skip }, async (t) => {
+test('a jump of the clock is reported, and `opsbrain clock accept` accepts it', { skip }, async (t) => {
     const clock = await fakedClock(t);
     const server = await startServer(t, { env: clock.env });
     const ask = (what) => run(['clock', what, '--data', server.data]);
     assert.equal(await secondsAhead(server), 0);
     await clock.set('+400d');
-    await until('the jump to be seen', async () => Math.abs((await secondsAhead(server)) - 400 * 86400) < 60);
+    await until('the jump to be noticed', async () => Math.abs((await secondsAhead(server)) - 400 * 86400) < 60);
     assert.match(server.output(), /the wall clock is 400\.0 days ahead of .* `opsbrain clock accept`/);
     assert.equal(server.output().match(/days ahead of/g).length, 1);
     assert.match((await ask('show')).output, /400\.0 days ahead of .* opsbrain has run for 24\.0 more hours/);
@@ -43,7 +43,7 @@ test('a jump of the clock is reported, and accepted once somebody confirms it', 
     assert.equal(await secondsAhead(server), 0);
     await clock.set('+400d');
     assert.ok((await secondsAhead(server)) > 0);
-    assert.equal((await ask('accept')).output, 'the wall clock is believed from now on\n');
+    assert.equal((await ask('accept')).output, 'the wall clock is trusted from now on\n');
     assert.equal(await secondsAhead(server), 0);
     const client = await connect('2x-2026', server.url);
     const { rows } = await client.call('audit_list', { tool: 'clock accept' });
@@ -54,7 +54,7 @@ test('a jump of the clock is reported, and accepted once somebody confirms it', 
 });
 
 for (const offsets of [['-1h'], ['-10m', '-1d'], ['+400d', '+0'], ['-400d', '+0']])
-    test(`metrics are still stored after the clock was set: ${offsets.join(', then ')}`, { skip }, async (t) => {
+    test(`metrics are still stored after the clock is set to an offset of ${offsets.join(', then ')}`, { skip }, async (t) => {
         const clock = await fakedClock(t);
         const model = await startSimserve(t);
         const server = await startServer(t, { env: clock.env });

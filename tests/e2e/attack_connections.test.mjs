@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that keep idle connections, that close only their side of a connection, whose key was revoked, or that connect through a
-// proxy: other clients are served, nobody waits longer than necessary, and the log names the right client.
+// Strangers with idle connections do not keep other clients from being served. A client that half-closes its connection still gets its
+// answer. Streams end once their key is revoked. Behind a trusted proxy, the log names the right client.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -15,22 +15,22 @@ const ENVELOPE = {
     'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-// http(headers, body): a POST to /mcp as text.
+// http(headers, body): the text of a POST request to /mcp.
 function http(headers, body) {
     const lines = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: application/json',
         'Accept: application/json, text/event-stream', ...headers, `Content-Length: ${Buffer.byteLength(body)}`];
     return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-// listen(headers): a request that opens a stream of notifications, as text.
+// listen(headers): the text of a request that opens a stream of notifications.
 function listen(headers = []) {
     const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
     return http(['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: subscriptions/listen', ...headers], body);
 }
 
-// open(t, port, bytes, localAddress): a connection that has sent these bytes; .text is what it received, .over is true once the
-// server has ended it or it is closed.
+// open(t, port, bytes, localAddress): a connection on which these bytes were sent. Its `text` is what it has received; its `over`
+// becomes true when the server ends the connection or the socket closes.
 async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true }).setEncoding('utf8');
     const client = { socket, text: '', over: false };
@@ -42,7 +42,7 @@ async function open(t, port, bytes = '', localAddress = '127.0.0.1') {
     return client;
 }
 
-// withDescriptorLimit(t, limit): a script that runs the program with a limit on open files.
+// withDescriptorLimit(t, limit): a script that runs opsbrain with a limit on the number of open files.
 async function withDescriptorLimit(t, limit) {
     const file = path.join(await temporaryFolder(t), 'limited');
     await writeFile(file, `#!/bin/sh\nulimit -n ${limit}\nexec ${OPSBRAIN} "$@"\n`);
@@ -52,15 +52,15 @@ async function withDescriptorLimit(t, limit) {
 
 const BEHAVIOURS = {
     'say nothing': '',
-    'stop sending in the headers': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
-    'stop sending in a body': 'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
-    'send one request and keep the connection': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'stop sending in the middle of the headers': 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-',
+    'stop sending in the middle of a body': 'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{',
+    'send one request and keep the connection open': 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
 };
 
 for (const [what, bytes] of Object.entries(BEHAVIOURS))
-    test(`clients are served, on an old connection and on new ones, while strangers hold all connections and ${what}`, async (t) => {
+    test(`clients are served, on old and new connections, while strangers open as many as they can and ${what}`, async (t) => {
         const [options, many] = what.startsWith('say')
-            ? [{ file: await withDescriptorLimit(t, 160) }, 400] // more than the process may open
+            ? [{ file: await withDescriptorLimit(t, 160) }, 400] // more than the process can open
             : [{ args: ['--connections', '32'] }, 64]; // more than the setting allows
         const server = await startServer(t, options);
         const known = await open(t, server.port, http([], PING));
@@ -68,19 +68,19 @@ for (const [what, bytes] of Object.entries(BEHAVIOURS))
         await Promise.all(Array.from({ length: many }, () => open(t, server.port, bytes)));
         const begun = performance.now();
         for (let i = 0; i < 10; i++) assert.equal((await post(server.port, PING)).status, 200);
-        assert.ok(performance.now() - begun < 5000, `it took ${performance.now() - begun} ms`);
+        assert.ok(performance.now() - begun < 5000, `the answers took ${performance.now() - begun} ms`);
         known.socket.write(http([], PING));
         await until('another answer on the old connection', () => known.text.split('200 OK').length === 3);
     });
 
-test('connections of an address are limited, other addresses have their own limit, and trusted proxies have none', async (t) => {
+test('connections from one address are limited, other addresses have their own limit, and trusted proxies have none', async (t) => {
     const server = await startServer(t, { args: ['--trusted-proxies', '127.0.1.0/24', '--connections-per-address', '40'] });
     const clients = await Promise.all(Array.from({ length: 60 }, () => open(t, server.port)));
     await until('the connections over the limit to be closed', () => clients.filter((client) => client.over).length === 20);
     const other = await open(t, server.port, http([], PING), '127.0.0.2');
     await until('an answer to another address', () => other.text.includes('200 OK'));
     const behind = await Promise.all(Array.from({ length: 60 }, () => open(t, server.port, http([], PING), '127.0.1.7')));
-    await until('answers to all behind a proxy', () => behind.every((client) => client.text.includes('200 OK')));
+    await until('answers to all clients behind the proxy', () => behind.every((client) => client.text.includes('200 OK')));
 });
 
 test('only a trusted proxy can name the client of a request', async (t) => {
@@ -139,7 +139,7 @@ test('a stream continues for a client that half-closed its connection and still 
     await until('the acknowledgement', () => reset.text.includes('acknowledged'));
     reset.socket.resetAndDestroy();
     // The first client's stream may last until the next write to it fails.
-    await until('the last two streams to be over', async () => (await streams()) <= 1, 5000);
+    await until('the last two streams to end', async () => (await streams()) <= 1, 5000);
 });
 
 test('streams end within a second after the key that opened them is revoked', async (t) => {

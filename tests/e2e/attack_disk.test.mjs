@@ -12,7 +12,7 @@ import { addKey, atEnd, OPSBRAIN, post, request, run, startServer, temporaryFold
 const FLOOD_MS = 800;
 const MIB = 1 << 20;
 
-// rowsOfEve(data): eve's rows of the audit log.
+// rowsOfEve(data): eve's rows in the audit log.
 async function rowsOfEve(data) {
     const { output } = await run(['audit-log', 'export', '--data', data]);
     return output
@@ -41,8 +41,9 @@ test('a viewer cannot fill the disk with refused calls', async (t) => {
     assert.match((await run(['audit-log', 'verify', '--data', data])).output, /the audit log is intact/);
 });
 
-// A server on a disk of its own, which is small enough for a test to fill: {server, disk, data}. `disk` is where the disk is mounted,
-// and `data` is the data folder, both as this process sees them. If nothing can be mounted, skips the test and returns undefined.
+// Starts a server whose data folder is on a separate disk, small enough for a test to fill. Returns {server, disk, data}: `disk` is
+// the mount point and `data` the data folder, as paths that this process can use. If no disk can be mounted, skips the test and
+// returns undefined.
 async function serverOnSmallDisk(t, args = []) {
     const folder = await temporaryFolder(t);
     const script = path.join(folder, 'serve');
@@ -62,13 +63,13 @@ async function serverOnSmallDisk(t, args = []) {
     return { server, disk: path.join(root, mounted), data: path.join(root, mounted, 'data') };
 }
 
-// fill(disk, left): writes a file that leaves that many bytes free.
+// fill(disk, left): writes a file that leaves `left` bytes of the disk free.
 async function fill(disk, left) {
     const { bavail, bsize } = await statfs(disk);
     await writeFile(path.join(disk, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - left)));
 }
 
-test('while the disk is nearly full only admins may add data, and every refusal says why', async (t) => {
+test('while the disk is nearly full, only admins can add data, and every refusal says why', async (t) => {
     const started = await serverOnSmallDisk(t);
     if (started === undefined) return;
     const { server, disk, data } = started;
@@ -97,7 +98,7 @@ test('while the disk is nearly full only admins may add data, and every refusal 
     assert.match(says(await register('c', otto)), /^c is stored/);
 });
 
-test('concurrent calls store no more than consecutive calls do', async (t) => {
+test('the storage limit allows concurrent calls to store only as much as consecutive calls', async (t) => {
     const data = await temporaryFolder(t);
     const key = async (name) => bearer(await addKey(data, name, '--role', 'operator'));
     const [otto, otis] = [await key('otto'), await key('otis')];
@@ -142,8 +143,8 @@ test('a full disk is reported to every caller that writes, and by /ready', async
     }
     assert.equal((await post(server.port, call('audit_list'), ada)).status, 200);
     await unlink(path.join(disk, 'filler'));
-    await until('the disk to be used again', async () => (await requests[0][1]()).status === 200);
+    await until('the server to write again', async () => (await requests[0][1]()).status === 200);
     const { body } = await post(server.port, call('audit_list', { check: true }), ada);
     assert.match(JSON.parse(body).result.structuredContent.check, /the audit log is intact/);
-    atEnd(t, () => assert.match(server.output(), /can be written again/));
+    atEnd(t, () => assert.match(server.output(), /is writable again/));
 });

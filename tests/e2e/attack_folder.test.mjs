@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data files deleted, moved or replaced under the running server, and a server that is started without them.
+// Data files are deleted, moved or replaced while the server is running, or a server is started without them.
 import assert from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,19 +17,20 @@ function register(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-// loseFiles(server, client, lose): lose(data) deletes or replaces files; the server must notice, refuse writes and still read.
+// loseFiles(server, client, lose): deletes or replaces files with lose(data). The server must notice this and refuse writes, but still
+// allow reads.
 async function loseFiles(server, client, lose) {
     assert.ok(!(await register(client, 'before')).isError);
     await lose(server.data);
     const refused = await register(client, 'after');
     assert.ok(refused.isError);
-    assert.match(refused.content[0].text, /was moved or deleted under the running server .*nothing can be stored/);
+    assert.match(refused.content[0].text, /was moved or deleted while the server was running .*nothing can be stored/);
     assert.equal((await client.call('deployment_list')).deployments.length, 1);
     assert.equal(await ready(server), false);
     const { body } = await request(server.port, { path: '/ready' });
-    assert.match(body, /^not ready: .*moved or deleted under the running server/);
-    await until('the log', () => server.output().includes('moved or deleted under'), NOTICED_MS);
-    const lines = server.output().split('\n').filter((line) => / error \S+ was moved or deleted under/.test(line));
+    assert.match(body, /^not ready: .*moved or deleted while the server was running/);
+    await until('the log', () => server.output().includes('moved or deleted while'), NOTICED_MS);
+    const lines = server.output().split('\n').filter((line) => / error \S+ was moved or deleted while/.test(line));
     assert.equal(lines.length, 1, lines.join('\n'));
 }
 
@@ -42,27 +43,27 @@ const LOSSES = {
         await cp(file, `${file}.copy`);
         await rename(`${file}.copy`, file);
     },
-    'the database of scrapes is deleted': (data) => unlink(path.join(data, 'scrapes.db')),
+    'the scrapes database is deleted': (data) => unlink(path.join(data, 'scrapes.db')),
 };
 
 for (const [title, lose] of Object.entries(LOSSES))
-    test(`when ${title}, the running server refuses writes, and creates no file again`, async (t) => {
+    test(`when ${title}, the running server refuses writes, and does not recreate any file`, async (t) => {
         const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
         const client = await connect('2x-2026', server.url);
         await loseFiles(server, client, lose);
         const left = await readdir(path.dirname(server.data), { recursive: true });
         await server.stop();
         for (const name of await readdir(path.dirname(server.data), { recursive: true }))
-            assert.ok(left.includes(name), `${name} was created again`);
+            assert.ok(left.includes(name), `${name} was recreated`);
     });
 
-test('the server notices that its folder was moved away, and that it is back', async (t) => {
+test('the server notices that its folder was moved away, and later that it is back', async (t) => {
     const server = await startServer(t, { data: path.join(await temporaryFolder(t), 'data') });
     const metric = async () =>
         (await request(server.port, { path: '/metrics' })).body.match(/^opsbrain_data_folder_intact (\d)/m)[1];
     assert.equal(await metric(), '1');
     await rename(server.data, `${server.data}.away`);
-    await until('the log', () => / error \S+data was moved or deleted under/.test(server.output()), NOTICED_MS);
+    await until('the log', () => / error \S+data was moved or deleted while/.test(server.output()), NOTICED_MS);
     assert.equal(await metric(), '0');
     await mkdir(server.data);
     assert.equal(await ready(server), false);
@@ -73,7 +74,7 @@ test('the server notices that its folder was moved away, and that it is back', a
     assert.ok(!(await register(client, 'back')).isError);
 });
 
-test('a server that had keys and lost its folder starts only with --auth keys, or after key reset', async (t) => {
+test('a server that had keys and lost its folder starts only with --auth keys, or after opsbrain key reset', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     const key = await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data });
@@ -100,7 +101,7 @@ test('a server that had keys and lost its folder starts only with --auth keys, o
     await withoutKeys.stop();
 });
 
-test('key reset refuses a folder that has keys, even if all are revoked', async (t) => {
+test('opsbrain key reset refuses a folder that has keys, even if all are revoked', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await addKey(data, 'alice', '--role', 'admin');
     await run(['key', 'revoke', 'alice', '--data', data]);

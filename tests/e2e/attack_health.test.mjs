@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A health check costs GPU time: viewers get the result of a recent check if there is one.
+// A health check costs GPU time, so viewers get the result of a recent check if there is one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from './support/clients.mjs';
@@ -36,7 +36,7 @@ test('200 checks by viewers, at once or one after another, cause one completion'
     assert.equal(answers.filter(({ asked_s_ago: age }) => age === undefined).length, 1);
 });
 
-test('the check of an operator asks the model again, and viewers then get its answer', async (t) => {
+test("an operator's check queries the model again, and viewers then get the result of that check", async (t) => {
     const { olga, vera, model } = await team(t);
     const before = await completions(model);
     assert.equal((await check(vera)).asked_s_ago, undefined);
@@ -46,7 +46,7 @@ test('the check of an operator asks the model again, and viewers then get its an
     assert.equal((await completions(model)) - before, 2);
 });
 
-test('a changed deployment is asked again, even if the first caller leaves', async (t) => {
+test('a deployment is checked again after a change, even if the first caller leaves before the result', async (t) => {
     const { olga, vera, viktor, model } = await team(t);
     await check(vera);
     await olga.call('deployment_update', { deployment: 'demo', labels: { team: 'search' } });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that a proxy and the server could read differently, targets that name other hosts, and bodies beyond
-// the limit: each gets one clear refusal, the connection is closed, and nothing that follows is read as a request.
+// the limit: each gets one clear refusal, the connection is closed, and nothing sent after it is read as a request.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ const HIDDEN = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'; // 41 bytes
 const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 
 // converse(port, bytes, {pieces}): sends the bytes in that many pieces, and reads until the server closes the connection; returns
-// the statuses and the text.
+// the text that was received and the HTTP statuses in it.
 function converse(port, bytes, { pieces = 1 } = {}) {
     return new Promise((resolve, reject) => {
         const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
@@ -28,8 +28,8 @@ function converse(port, bytes, { pieces = 1 } = {}) {
     });
 }
 
-// refused(port, request, status): sends the request in one piece, byte by byte, and after another request, each time with
-// HIDDEN behind it; asserts that it is refused, and that HIDDEN is not answered.
+// refused(port, request, status): sends the request three times, each time followed by HIDDEN: in one piece, byte by byte, and after
+// a valid request. Asserts that the request is refused, and that the HIDDEN after it gets no answer.
 async function refused(port, request, status = 400) {
     const bytes = request + HIDDEN;
     for (const [before, options] of [['', {}], ['', { pieces: bytes.length }], [HIDDEN, {}]]) {
@@ -41,7 +41,7 @@ async function refused(port, request, status = 400) {
 }
 
 const attacks = {
-    'a blank before a colon': [
+    'white space before a colon': [
         `${HEAD}Content-Length : 41\r\n\r\n`,
         `${HEAD}Content-Length\t: 41\r\n\r\n`,
         `${HEAD}Transfer-Encoding : chunked\r\n\r\n`,
@@ -66,7 +66,7 @@ const attacks = {
         `${HEAD}X\r\n\r\n`,
         `${HEAD}X(y): a\r\n\r\n`,
     ],
-    'a line that begins with a blank': [
+    'a line that begins with white space': [
         `${HEAD}X: a\r\n b\r\n\r\n`,
         `${HEAD}Content-Length: 41\r\n\t0\r\n\r\n`,
         'POST /mcp HTTP/1.1\r\n Host: localhost\r\n\r\n',
@@ -79,7 +79,7 @@ const attacks = {
         `${HEAD}Content-Length: 99999999999999999999\r\n\r\n{}`,
         `${HEAD}Content-Length:\r\n\r\n`,
     ],
-    'a transfer coding that is invalid, beside a length, or in HTTP/1.0': [
+    'a transfer coding that is invalid, comes with a length, or is used in HTTP/1.0': [
         `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`,
         `${HEAD}Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -87,7 +87,7 @@ const attacks = {
         `${HEAD}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`,
         'POST /mcp HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    'chunks that two readers could read differently': [
+    'chunks that a proxy and the server could read differently': [
         `${CHUNKED}2;\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}2\n{}\r\n0\r\n\r\n`,
         `${CHUNKED}0x2\r\n{}\r\n0\r\n\r\n`,
@@ -102,7 +102,7 @@ const attacks = {
         'POST /mcp HTTP/1.1 \r\nHost: localhost\r\n\r\n',
         'POST /mcp\r\nHost: localhost\r\n\r\n',
     ],
-    'a header Host that is missing or comes twice': [
+    'a Host header that is missing or given twice': [
         'POST /mcp HTTP/1.1\r\n\r\n',
         `${HEAD}Host: localhost\r\n\r\n`,
         'POST http://localhost/mcp HTTP/1.1\r\n\r\n',
@@ -115,20 +115,20 @@ const attacks = {
     ],
 };
 
-test('a request that two readers could read differently is refused', async (t) => {
+test('a request that a proxy and the server could read differently is refused', async (t) => {
     const { port } = await startServer(t);
     for (const [what, requests] of Object.entries(attacks))
         await t.test(what, async () => {
             for (const request of requests) await refused(port, request);
         });
-    await t.test('an unknown coding, another version, and headers that are too long', async () => {
+    await t.test('an unknown transfer coding, another HTTP version, and headers that are too long', async () => {
         await refused(port, `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 501);
         await refused(port, 'GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n', 505);
         await refused(port, `${HEAD}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431);
     });
 });
 
-test('a complete URI is accepted as the target, and its host is checked instead of the header Host', async (t) => {
+test('a complete URI is accepted as the target, and its host is checked instead of the Host header', async (t) => {
     const { port } = await startServer(t);
     const ask = async (target, host) => {
         const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
@@ -142,7 +142,7 @@ test('a complete URI is accepted as the target, and its host is checked instead 
     assert.deepEqual(await ask(`//evil.example/mcp`, 'localhost'), [404]);
 });
 
-test('a client that does not stop sending a far too long body still gets the refusal', async (t) => {
+test('a client that keeps sending a body far over the limit still gets the refusal', async (t) => {
     const { port } = await startServer(t);
     const size = 10_000_000;
     const piece = Buffer.concat([Buffer.from('186a0\r\n'), Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and roles: what the commands report, when a changed role counts, and what happens with a wrong folder.
+// Keys and roles: what the commands report, when a changed role takes effect, and what happens if the data folder is wrong.
 import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ function tryRegister(client, name) {
     return client.callTool('deployment_register', { name, url: 'http://127.0.0.1:9' });
 }
 
-test('key add changes no role, and a changed role counts in open sessions within a second', async (t) => {
+test('key add cannot change a role, and a changed role takes effect in open sessions within a second', async (t) => {
     const data = await temporaryFolder(t);
     const admin = await addKey(data, 'root', '--role', 'admin');
     const key = await addKey(data, 'eve', '--role', 'viewer', '--label', 'laptop');
@@ -37,13 +37,13 @@ test('key add changes no role, and a changed role counts in open sessions within
     assert.deepEqual([...new Set(rows.map(({ subject }) => subject))], ['eve']);
 });
 
-test('keys are listed with label and last use, and principals with their role and numbers of keys', async (t) => {
+test('keys are listed with their label and last use, and principals with their role and how many keys they have', async (t) => {
     const data = await temporaryFolder(t);
     await addKey(data, 'ci', '--role', 'operator', '--label', 'nightly');
     const key = await addKey(data, 'ci', '--role', 'operator');
     const server = await startServer(t, { data });
     await (await connect('2x-2026', server.url, { key })).call('deployment_list');
-    await until('the use to be shown', async () => {
+    await until('the last use to be shown', async () => {
         const { output } = await run(['key', 'list', '--data', data]);
         const [first, second] = output.split('\n').filter((line) => line.includes('key_'));
         assert.match(first, /\| operator +\| nightly +\|/);
@@ -55,9 +55,9 @@ test('keys are listed with label and last use, and principals with their role an
     assert.match(output, /\| ci +\| operator +\| 2 +\| 2 +\|/);
 });
 
-const skip = onPostgres && 'PostgreSQL has no folder';
+const skip = onPostgres && 'with PostgreSQL there is no data folder';
 
-test('a command with the wrong folder says so and creates nothing; key add creates it, and says so', { skip }, async (t) => {
+test('a command with a wrong data folder says so and creates nothing; key add creates the folder, and says so', { skip }, async (t) => {
     const root = await temporaryFolder(t);
     await mkdir(path.join(root, 'empty'));
     await mkdir(path.join(root, 'others'));
@@ -79,7 +79,7 @@ test('a command with the wrong folder says so and creates nothing; key add creat
     assert.match(first.output, /created a new database in/);
 });
 
-test('key add needs a role, losing the last admin gives a warning, and --help works', async (t) => {
+test('key add needs a role, demoting or revoking the last admin gives a warning, and --help works', async (t) => {
     const data = await temporaryFolder(t);
     const lacking = await run(['key', 'add', 'alice', '--data', data]);
     assert.notEqual(lacking.code, 0);
@@ -88,7 +88,7 @@ test('key add needs a role, losing the last admin gives a warning, and --help wo
 
     await addKey(data, 'alice', '--role', 'admin');
     const demoted = await run(['principal', 'role', 'alice', 'viewer', '--data', data]);
-    assert.match(demoted.output, /warning: no admin has a valid key any more/);
+    assert.match(demoted.output, /warning: no admin has a valid key now/);
     await run(['principal', 'role', 'alice', 'admin', '--data', data]);
     const revoked = await run(['key', 'revoke', 'alice', '--data', data]);
     assert.match(revoked.output, /revoked 1 key\n[^]*warning: no admin/);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that must not be called, and text with invisible characters.
+// Addresses that the server must not call, and text with invisible characters.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -9,7 +9,7 @@ import { atEnd, startServer, startSimserve, temporaryFolder, until } from './sup
 
 const NOT_ALLOWED = /not among the servers that the setting allowed_servers names|the setting allowed_servers does not name/;
 
-test('no spelling of a metadata address is registered', async (t) => {
+test('no spelling of a cloud metadata address can be registered', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const hosts = `169.254.169.254 [::ffff:169.254.169.254] [::ffff:0:169.254.169.254] [64:ff9b::a9fe:a9fe]
@@ -23,7 +23,7 @@ test('no spelling of a metadata address is registered', async (t) => {
     await client.close();
 });
 
-test('with a list of servers no other server is called, whenever it was registered', async (t) => {
+test('with allowed_servers set, no other server is called, even if it was registered before', async (t) => {
     const data = await temporaryFolder(t);
     const model = await startSimserve(t);
     const url = `http://localhost:${model.port}`;
@@ -79,7 +79,7 @@ async function startSpeaker(t, words) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-test('foreign text is shown without invisible characters and changes of direction', async (t) => {
+test('untrusted text is shown without invisible characters and without characters that change its direction', async (t) => {
     const hidden = [0x202e, 0x202a, 0x2066, 0x2069, 0x200b, 0x200f, 0xfeff, 0x61c, 0xe0041, 0xe007f, 0xfe0f, 0x2060, 0xad];
     const words = `pay ${hidden.map((code) => String.fromCodePoint(code)).join('')}eve\u2028> Ignore this \u00e4\u20ac\u{1f600}`;
     const seen = 'pay eve\ufffd> Ignore this \u00e4\u20ac\u{1f600}';

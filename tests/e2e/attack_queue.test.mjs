@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators who queue many sweeps: nobody else waits for more than one of these sweeps.
+// If an operator queues many sweeps, nobody else waits for more than one of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from './support/harness.mjs';
@@ -17,7 +17,7 @@ test('60 sweeps at one endpoint do not delay a sweep at an idle endpoint', async
     assert.equal((await Promise.all(jobs.map((job) => state(alice, job)))).filter((one) => one === 'running').length, 1);
 });
 
-test('a new principal gets the next turn, and a sweep in line is cancelled at once', async (t) => {
+test('a principal who joins the line gets the next turn, and a sweep in line can be cancelled at once', async (t) => {
     const { alice, bob } = await team(t, { servers: 1 });
     await queueMany(alice, 'a', 40);
     const late = await bob.call('sweep_start', { deployment: 'a', ...SHORT });
@@ -55,12 +55,12 @@ test('places in line survive kill -9, and a sweep at an idle endpoint still runs
     );
 });
 
-test('the number of unfinished sweeps of a principal is limited, and the refusal says so', async (t) => {
+test('the number of unfinished sweeps per principal is limited, and the refusal says so', async (t) => {
     const { alice, bob } = await team(t, { servers: 1, args: ['--sweeps-per-principal', '3'] });
     const first = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
     await queueMany(alice, 'a', 2);
     const sentence = await alice.refusal('sweep_start', { deployment: 'a', ...LONG });
-    assert.match(sentence, /alice has 3 sweeps queued or running and may have 3 \(sweeps_per_principal\): wait .* sweep_cancel/);
+    assert.match(sentence, /alice has 3 sweeps queued or running, and the limit is 3 \(sweeps_per_principal\): wait .* sweep_cancel/);
     const again = await alice.call('sweep_start', { deployment: 'a', ...LONG, idempotency_key: 'one' });
     assert.deepEqual([again.started, again.job], [false, first.job]);
     await bob.call('sweep_start', { deployment: 'a', ...LONG });

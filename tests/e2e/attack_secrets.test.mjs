@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users with a key, or with a model server of their own, may try in order to see a secret or to redirect prompts.
+// What users with a key, or with a model server of their own, might try in order to see a secret or to redirect prompts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { connect, text } from './support/clients.mjs';
 import { SECRET, tryEchoes } from './support/echo.mjs';
 import { addKey, atEnd, post, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-// startRecorder(t): a model server that records every Authorization header that it receives; {url, port, received}.
+// startRecorder(t): {url, port, received}: a model server that records in `received` every Authorization header that it gets.
 async function startRecorder(t) {
     const received = [];
     const server = http.createServer((request, response) => {
@@ -25,8 +25,8 @@ async function startRecorder(t) {
     return { url: `http://127.0.0.1:${port}`, port, received };
 }
 
-// withTeam(t): a server with the secret LAB, an admin and two operators as clients, a model server of the team, and one
-// of a thief.
+// withTeam(t): a server with the secret LAB; clients of an admin (ada) and two operators (otto, olga); and two model servers: `model`
+// is the team's, `thief` is a thief's.
 async function withTeam(t, options = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -94,7 +94,7 @@ test('once its binding is removed, a secret is not sent until it is bound again'
     assert.ok(model.received.includes(`Bearer ${SECRET}`));
 });
 
-test('a secret with a file of origins is sent to no other origin', async (t) => {
+test('a secret with an .origins file is sent only to the origins in that file', async (t) => {
     const secrets = await temporaryFolder(t);
     const { ada, data, model, thief } = await withTeam(t, { args: ['--secrets', secrets] });
     await writeFile(path.join(secrets, 'TEAM'), SECRET);
@@ -115,7 +115,7 @@ test('a secret with a file of origins is sent to no other origin', async (t) => 
     assert.deepEqual(thief.received, []);
 });
 
-test("an operator cannot change, give away or remove another's deployment, nor register it again once removed", async (t) => {
+test("an operator cannot change, give away or remove somebody else's deployment, or register it again once it is removed", async (t) => {
     const { ada, otto, olga, model, thief } = await withTeam(t);
     await otto.call('deployment_register', { name: 'lab', url: model.url });
     for (const [tool, args] of [
@@ -136,7 +136,7 @@ test("an operator cannot change, give away or remove another's deployment, nor r
     assert.match(await otto.refusal('deployment_remove', { deployment: 'lab', confirm: 'lab' }), /belongs to olga/);
 });
 
-for (const kind of ['2x-legacy', '2x-2026']) test(`a changed address is shown, confirmed and reported (${kind})`, async (t) => {
+for (const kind of ['2x-legacy', '2x-2026']) test(`a changed address must be confirmed, and subscribers are notified (${kind})`, async (t) => {
     const server = await startServer(t);
     const forms = [];
     const answers = [{ action: 'decline' }, { action: 'accept', content: { move: true } }];
@@ -149,12 +149,12 @@ for (const kind of ['2x-legacy', '2x-2026']) test(`a changed address is shown, c
 
     const move = { url: 'http://127.0.0.1:2' }; // the only deployment needs no name
     assert.match(await client.refusal('deployment_update', move), /sim stays at http:\/\/127\.0\.0\.1:1/);
-    assert.match(forms[0].message, /Point the deployment "sim" of local to http:\/\/127\.0\.0\.1:2, away from/);
+    assert.match(forms[0].message, /Point the deployment "sim" \(owner: local\) to http:\/\/127\.0\.0\.1:2 instead of/);
     await client.call('deployment_update', move);
     assert.equal(forms.length, 2);
     await until('the notification', () => updated.includes('opsbrain://deployments/sim'));
     const refused = await follower.callTool('deployment_update', { url: 'http://127.0.0.1:3' });
-    assert.match(text(refused), /to http:\/\/127\.0\.0\.1:3, away.*call again with "confirm": "sim"/);
+    assert.match(text(refused), /to http:\/\/127\.0\.0\.1:3 instead.*call again with "confirm": "sim"/);
     await client.close();
     await follower.close();
 });
@@ -163,7 +163,7 @@ for (const names of [
     ['whole', 'slashed', 'without its last character'],
     ['escaped', 'base64', 'without its first character'],
 ])
-    test(`a key that a server repeats is hidden (${names.join(', ')})`, async (t) => {
+    test(`a secret that a model server repeats is hidden (${names.join(', ')})`, async (t) => {
         await tryEchoes(t, [[names[0], ''], [names[1], ''], [names[2], 'status'], [names[0], 'inside']], 1);
     });
 
@@ -206,7 +206,7 @@ test('text that looks like a credential is never stored', async (t) => {
         assert.ok(!(await readFile(path.join(data, file), 'latin1')).includes(filling), file);
 });
 
-test('whoever binds a secret that cannot be hidden is warned', async (t) => {
+test('binding a secret that is too short or too common to be hidden gives a warning', async (t) => {
     const { ada, data, model } = await withTeam(t, {
         env: { OPSBRAIN_SECRET_LAB: 'EMPTY', OPSBRAIN_SECRET_TOKEN: 'token-abc123', OPSBRAIN_SECRET_SHORT: 'a7f3Kq9Z' },
     });

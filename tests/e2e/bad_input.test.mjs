@@ -8,7 +8,7 @@ import { post, request, startServer, until } from './support/harness.mjs';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-// refusal(answer): the JSON-RPC error of an answer.
+// refusal(answer): the JSON-RPC error in an answer.
 function refusal(answer) {
     return JSON.parse(answer.body).error;
 }
@@ -17,7 +17,7 @@ async function stillServes(server) {
     assert.equal((await request(server.port, { path: '/health' })).status, 200);
 }
 
-test('a page of another site is refused by its Origin or Host, except at /health', async (t) => {
+test("a request from another site's page is refused because of its Origin or Host, except at /health", async (t) => {
     const server = await startServer(t);
     for (const headers of [{ Origin: 'https://evil.example' }, { Host: 'evil.example' }]) {
         assert.equal((await post(server.port, PING, headers)).status, 403);
@@ -42,7 +42,7 @@ test('a body of 2 MiB is answered with 413, and the answer names the limit', asy
     await stillServes(server);
 });
 
-test('a body far over the limit is not read to its end, and that is logged', async (t) => {
+test('a body far over the limit is not read to its end, and this is logged', async (t) => {
     const server = await startServer(t);
     const socket = net.connect(server.port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
@@ -71,13 +71,13 @@ test('JSON that is invalid or too deep is refused', async (t) => {
     const server = await startServer(t);
     const bodies = {
         'not JSON': 'ping',
-        nothing: '',
+        'an empty body': '',
         'half an object': '{"jsonrpc":"2.0","id":1,',
-        'nested 10,000 deep': '['.repeat(10_000) + ']'.repeat(10_000),
+        'arrays nested 10,000 deep': '['.repeat(10_000) + ']'.repeat(10_000),
         'objects nested 10,000 deep': '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000),
-        'a name twice': '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
+        'a member name used twice': '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
         'invalid UTF-8': Buffer.from([...Buffer.from('{"jsonrpc":"2.0","id":1,"method":"pi'), 0xff, 0x22, 0x7d]),
-        'an overlong NUL': Buffer.from([...Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'), 0xc0, 0x80, 0x22, 0x7d]),
+        'a NUL in overlong UTF-8': Buffer.from([...Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'), 0xc0, 0x80, 0x22, 0x7d]),
         'a NUL after the end': '{"jsonrpc":"2.0","id":1,"method":"ping"}\0',
     };
     for (const [what, body] of Object.entries(bodies)) {
@@ -107,7 +107,7 @@ test('a wrong content type, HTTP method or path is refused', async (t) => {
     assert.equal((await request(server.port, { path: '/nowhere' })).status, 404);
 });
 
-test('a connection that ends within a request disturbs nobody', async (t) => {
+test('a connection that ends in the middle of a request does no harm', async (t) => {
     const server = await startServer(t, { args: ['--header-timeout', '1s', '--body-timeout', '1s'] });
     for (const part of [
         'POST /mcp HT',
@@ -122,7 +122,7 @@ test('a connection that ends within a request disturbs nobody', async (t) => {
     await stillServes(server);
 });
 
-test('noise that is not HTTP disturbs nobody', async (t) => {
+test('bytes that are not HTTP do no harm', async (t) => {
     const server = await startServer(t);
     const noise = Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 7919 + 13) % 256));
     const socket = net.connect(server.port, '127.0.0.1').on('error', () => {});

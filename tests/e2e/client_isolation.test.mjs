@@ -8,7 +8,7 @@ import { startServer, startSimserve, until } from './support/harness.mjs';
 const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 const QUERY = { prompt: 'Say something long.', max_tokens: 60 };
 
-// Two model servers, distinguished by the characters that they answer with.
+// Two model servers, which can be told apart by the characters in their answers.
 const ALPHABETS = {
     latin: { args: [], pattern: /^[ -~\n]+$/ },
     other: { args: ['--unicode-output'], pattern: /[^ -~\n]/ },
@@ -27,8 +27,8 @@ async function startSweeps(t) {
     return { server, sweeps };
 }
 
-// converse(server, kind, alphabet, {sweep, job}): makes one client's calls on the deployment with that alphabet; the text of each
-// query and of its progress must match the alphabet.
+// converse(server, kind, alphabet, {sweep, job}): makes one client's calls about the deployment with that alphabet. The answer to each
+// query, and its progress messages, must be in that alphabet.
 async function converse(server, kind, alphabet, { sweep, job }) {
     const { pattern } = ALPHABETS[alphabet];
     const uri = `opsbrain://sweeps/${sweep.id}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line as a client of a running server (in a pipe, on a terminal, with a key), and without one.
+// The command line: in a pipe, on a terminal, with a key, and without a running server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -10,12 +10,12 @@ import { commandLine, output, QUICK, startRelay, sweepOf, withDemo } from './sup
 import { databaseSettings } from './support/database.mjs';
 import { addKey, atEnd, freePort, OPSBRAIN, startServer, startSimserve, temporaryFolder, until } from './support/harness.mjs';
 
-// The tests mostly wait, so several run at a time. The last ones in this file take longest and begin first.
+// The tests spend most of their time waiting, so several run at a time. The last ones in this file take the longest, so they start first.
 const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
 
-sideBySide('a tool is a command by its short or full name; its arguments, rare ones too, are operands and flags', async (t) => {
+sideBySide('a tool can be run by its short or full name, with its arguments, even rarely used ones, as operands and flags', async (t) => {
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
@@ -32,7 +32,7 @@ sideBySide('a tool is a command by its short or full name; its arguments, rare o
     assert.match(await run.done('tools'), /^run_compare +compare +Compare runs$/m);
 });
 
-sideBySide('a refusal is one sentence on standard error, with a status that says its kind', async (t) => {
+sideBySide('a refusal is one line on standard error, and the exit status tells what kind it is', async (t) => {
     const { run } = await withDemo(t);
     const cases = [
         [['health', 'nobody'], 1, /nobody/],
@@ -44,10 +44,10 @@ sideBySide('a refusal is one sentence on standard error, with a status that says
         [['deploymets'], 2, /no command "deploymets": did you mean opsbrain deployments\?/],
         [['fleet', 'lst'], 2, /"lst" is one word too many: opsbrain help fleet/],
         [['call'], 2, /needs a tool/],
-        [['audit-log', 'lst'], 2, /there is no "audit-log lst"; there are: audit-log list, audit-log verify/],
+        [['audit-log', 'lst'], 2, /there is no "audit-log lst"; use one of: audit-log list, audit-log verify/],
         [['audit-log', 'list', '--limit', 'many'], 2, /limit is .*many/],
         [['plan', 'demo', '--bogus', '3'], 1, /opsbrain plan takes no argument "bogus": opsbrain help plan shows what it takes$/m],
-        [['bench', '--plan-digest', 'of-nothing'], 1, /--plan-digest is of no plan .*opsbrain plan/],
+        [['bench', '--plan-digest', 'of-nothing'], 1, /--plan-digest matches none of your plans .*opsbrain plan/],
     ];
     for (const [args, status, sentence] of cases) {
         const { code, stdout, stderr } = await run(...args);
@@ -66,7 +66,7 @@ sideBySide('a refusal is one sentence on standard error, with a status that says
     assert.equal((await run('benc')).stderr, 'opsbrain: there is no command "benc": did you mean opsbrain bench?\n');
 });
 
-sideBySide('a key is read without being shown, stored for the user alone, and sent only to the server that it is for', async (t) => {
+sideBySide('a key is not shown while it is typed, is stored readable only by the user, and is sent only to its server', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -122,7 +122,7 @@ sideBySide('import reads a file, and export and chart write to standard output',
     assert.match(absent.stderr, /No such file/);
 });
 
-sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and the user is asked before a removal', async (t) => {
+sideBySide('on a terminal, tables fit the width, NO_COLOR turns colours off, and the user is asked before a removal', async (t) => {
     const { run } = await withDemo(t);
     for (const columns of [40, 80, 200]) {
         const { stdout } = await run.typed(columns, '', 'deployments');
@@ -147,7 +147,7 @@ sideBySide('on a terminal tables fit its width, colours obey NO_COLOR, and the u
     assert.match(await run.done('deployments'), /No deployment/);
 });
 
-sideBySide('foreign text cannot steer the terminal', async (t) => {
+sideBySide('untrusted text cannot send control sequences to the terminal', async (t) => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jred\u009b31m';
     const tool = { name: 'evil_show', title: evil, description: evil, inputSchema: { type: 'object', properties: {} } };
     const reply = { 'tools/list': { tools: [tool] },
@@ -189,7 +189,7 @@ sideBySide('bash completes commands, flags and choices', async (t) => {
     assert.deepEqual(await complete('bench', 'demo', '--use'), ['--users']);
 });
 
-// assertZshOffers(t, env, line, words): asserts that an interactive zsh shows these words after the line and two tabs.
+// assertZshOffers(t, env, line, words): asserts that an interactive zsh shows these words after the line and two tabs are typed.
 async function assertZshOffers(t, env, line, words) {
     const setup = 'PS1="> "; autoload -Uz compinit; compinit -u -D; source <(opsbrain completion zsh)';
     const child = spawn('script', ['-qec', 'stty rows 200 cols 80; exec zsh -f -i', '/dev/null'], { env: { ...process.env, ...env, TERM: 'dumb' } });
@@ -205,7 +205,7 @@ async function assertZshOffers(t, env, line, words) {
 
 sideBySide('zsh completes commands, flags and choices', async (t) => {
     const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}` };
-    if ((await output('sh', ['-c', 'command -v zsh'])).code !== 0) return t.skip('there is no zsh here');
+    if ((await output('sh', ['-c', 'command -v zsh'])).code !== 0) return t.skip('zsh is not installed');
     await Promise.all([['opsbrain depl', 'deployments', 'deployment_list'], ['opsbrain plan demo --concur', '--concurrency'],
         ['opsbrain plan --arrival ', 'poisson', 'gamma'], ['opsbrain bench demo --ou', '--output-length', '--output-tokens'],
     ].map(([line, ...words]) => assertZshOffers(t, env, line, words)));
@@ -213,7 +213,7 @@ sideBySide('zsh completes commands, flags and choices', async (t) => {
 
 sideBySide('fish completes commands, flags, choices and files', async (t) => {
     const env = { PATH: `${path.dirname(OPSBRAIN)}:${process.env.PATH}`, HOME: await temporaryFolder(t) };
-    if ((await output('sh', ['-c', 'command -v fish'])).code !== 0) return t.skip('there is no fish here');
+    if ((await output('sh', ['-c', 'command -v fish'])).code !== 0) return t.skip('fish is not installed');
     const complete = async (line) => (await output('fish', ['-c', `opsbrain completion fish | source; complete -C '${line}'`], { env, cwd: env.HOME })).stdout.split('\n').slice(0, -1);
     await writeFile(path.join(env.HOME, 'results.csv'), '');
     assert.ok((await complete('opsbrain depl')).includes('deployments'));
@@ -236,7 +236,7 @@ sideBySide('help needs no server', async () => {
 const TWO_LOADS = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const TWO_CONTEXTS = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 
-sideBySide('bench asks first, shows each cell, lets the sweep run on at Ctrl-C, and its status says how it ended', async (t) => {
+sideBySide('bench asks before it starts, shows each cell, leaves the sweep running on Ctrl-C, and exits with a status for the outcome', async (t) => {
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...TWO_LOADS);
     assert.equal(unasked.code, 1);
@@ -257,7 +257,7 @@ sideBySide('bench asks first, shows each cell, lets the sweep run on at Ctrl-C, 
     assert.equal(shown.code, 0, shown.stderr);
     assert.equal(shown.stdout.match(/^ +1 +(128|256) /gm).length, 2);
 
-    let cancelled; // the repetitions leave cells to cancel, even on a slow machine
+    let cancelled; // with five repetitions, some cells are still left when the cancellation arrives, even on a slow machine
     const ended = await run.with({ during: (child, { stdout }) => {
         if (/^ +1 +128/m.test(stdout)) cancelled ??= run('jobs', '--state', 'running', '--json')
             .then((jobs) => run('cancel', JSON.parse(jobs.stdout).jobs[0].id));
@@ -293,8 +293,8 @@ sideBySide('bench with a URL needs no opsbrain server: one command measures and 
     assert.equal(JSON.parse(await run.done('deployments', '--json')).deployments.length, 1);
 });
 
-// The addresses have the forms in which users type them: with IPv6, with a path, without a scheme.
-sideBySide('bench measures what an address leads to, or says in one sentence why not', async (t) => {
+// The addresses are written as users might type them: with IPv6, with a path, without a scheme.
+sideBySide('bench measures the model server at an address, or says in one error message why it cannot', async (t) => {
     const model = await startSimserve(t, QUICK);
     const relay = await startRelay(t, model, '::1');
     const locked = http.createServer((request, response) => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":{"message":"no key"}}'));
@@ -330,10 +330,10 @@ sideBySide('bench measures what an address leads to, or says in one sentence why
     const server = await startServer(t, { data: path.join(folder, 'data') });
     run.env.OPSBRAIN_URL = server.url;
     const urls = JSON.parse(await run.done('deployments', '--json')).deployments.map(({ url }) => url);
-    assert.ok(!urls.includes('http://127.0.0.1:1'), 'an address without a server is registered');
+    assert.ok(!urls.includes('http://127.0.0.1:1'), 'an address at which no server answers was registered');
 });
 
-sideBySide('watch shows charts on a terminal until q, and lines in a pipe', async (t) => {
+sideBySide('watch shows charts on a terminal until q is pressed, and prints lines in a pipe', async (t) => {
     const { run } = await withDemo(t);
     const lines = (await run.done('watch', 'demo', '--interval', '0.2', '--count', '2')).trimEnd().split('\n');
     assert.equal(lines.length, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line with a server of the test: unexpected answers, no answer, wrong command lines, and what needs no call.
+// The command line with a fake server: unexpected answers, no answer, wrong command lines, and commands that call no tool.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,8 +18,9 @@ const CELL = { position: 0, concurrency: 1, input_tokens: 128, output_tokens: 16
 const INTEGERS = { type: 'array', items: { type: 'integer' } };
 const TOOLS = [{ name: 'sweep_plan', inputSchema: { type: 'object', properties: { deployment: { type: 'string' }, concurrency: INTEGERS } } }];
 
-// The answers of a server to the calls of `opsbrain bench`. A test may replace one by a value, or by a function of the arguments
-// and the number of the call. The value 'hang' means that no answer comes, 'cut' that the connection is closed without one.
+// The server's answers to the tool calls that `opsbrain bench` makes. A test can replace an answer with another value, or with a
+// function of the arguments and of the number of the call, from 1. The value 'hang' means that the server never answers, and 'cut'
+// that it closes the connection without an answer.
 const bench = (replaced = {}) => ({
     deployment_list: { deployments: [{ name: 'demo', url: 'http://127.0.0.1:1' }] },
     model_show: {},
@@ -31,8 +32,9 @@ const bench = (replaced = {}) => ({
     ...replaced,
 });
 
-// pretend(t, answers): starts a server with these answers; returns run: run(...args) runs a command against it, in the new folder
-// run.folder; run.typing(input, ...args) does so with this standard input; run.calls counts the calls of each tool.
+// pretend(t, answers): starts a fake server that gives these answers; returns a function run. run(...args) runs a command against the
+// server, in the new folder run.folder; run.typing(input, ...args) does the same with `input` as standard input. run.calls has the
+// number of calls of each tool.
 async function pretend(t, answers) {
     const folder = await temporaryFolder(t);
     const calls = {};
@@ -68,7 +70,7 @@ async function pretend(t, answers) {
     return Object.assign(run, { calls, folder });
 }
 
-test('a sweep id that is not valid is refused, and no file gets its name', async (t) => {
+test('an invalid sweep id from the server is refused, and no file is named after it', async (t) => {
     const ids = ['../../owned', EVIL, 'x'.repeat(64), 7];
     for (const id of ids) {
         const run = await pretend(t, bench({ sweep_start: { sweep: { id } } }));
@@ -85,7 +87,7 @@ test('a sweep id that is not valid is refused, and no file gets its name', async
     assert.deepEqual(await readdir(run.folder), [`${SWEEP}.md`]);
 });
 
-test('rows and the end of a benchmark cannot steer the terminal', async (t) => {
+test('control sequences in the rows and the result of a benchmark do not reach the terminal', async (t) => {
     const run = await pretend(t, bench({
         job_show: { job: { state: EVIL, outcome: { state: EVIL, reason: EVIL } }, over: true, verdict: [EVIL, 7] },
         sweep_show: { cells: [{ ...CELL, state: EVIL, reason: EVIL, deployment: EVIL }] },
@@ -138,7 +140,7 @@ test('Ctrl-C ends a benchmark and a live view at once, even while the server doe
     }
 });
 
-test('a wrong command line has status 2, and a command that is refused has status 1', async (t) => {
+test('a wrong command line gives exit status 2, and a refused command gives 1', async (t) => {
     const run = await pretend(t, bench({ metrics_show: { now: {} } }));
     const cases = [
         [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number from 1/],
@@ -146,8 +148,8 @@ test('a wrong command line has status 2, and a command that is refused has statu
         [['watch', '--interval', '0'], 2, /--interval is "0"/],
         [['watch', 'demo', 'extra'], 2, /one word too many/],
         [['logout', 'a', 'b'], 2, /takes only the server's address/],
-        [['login', 'one.example.com'], 2, /the server's address must be like/],
-        [['logout', 'one.example.com'], 2, /the server's address must be like/],
+        [['login', 'one.example.com'], 2, /the server's address must look like/],
+        [['logout', 'one.example.com'], 2, /the server's address must look like/],
         [['tools', 'extra'], 2, /one word too many/],
         [['bench', 'demo', '--deployment', 'other'], 2, /deployment is given twice/],
         [['bench', 'demo', '--users', '1', '--users', '4'], 1, /give --yes/],
@@ -160,7 +162,7 @@ test('a wrong command line has status 2, and a command that is refused has statu
     }
 });
 
-test('help on a command calls no tool, and tools --json prints the tools of the server', async (t) => {
+test("help on a command calls no tool, and tools --json prints the server's tools", async (t) => {
     const run = await pretend(t, {});
     const names = ['logout', 'call', 'completion', 'run_show', 'serve', 'key', 'audit-log'];
     await Promise.all(names.map(async (name) => {
@@ -181,5 +183,5 @@ test('a login without a key deletes the stored key', async (t) => {
     assert.match((await run.typing('\n', 'login')).stdout, /no key is stored/);
     assert.doesNotMatch(await stored(), /obk_old/);
     await writeFile(path.join(run.folder, 'opsbrain/login.json'), '[]');
-    assert.equal((await run.typing('\n', 'login')).code, 1, 'a damaged login.json is not a wrong command line');
+    assert.equal((await run.typing('\n', 'login')).code, 1, 'a damaged login.json gives 1, not 2 as for a wrong command line');
 });

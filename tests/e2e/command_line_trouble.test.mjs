@@ -18,7 +18,7 @@ const firstTime = (step) => {
     let done = false;
     return (...args) => !done && (done = true) && step(...args);
 };
-// atFirstRow(step): a value of `during` that runs the step when the first cell's row is printed.
+// atFirstRow(step): a function for the option `during` of run.with() that runs the step when the first cell's row is printed.
 const atFirstRow = (step) => {
     const carryOut = firstTime(step);
     return (child, kept) => ROW.test(kept.stdout.replaceAll('\r', '\n')) && carryOut(child, kept);
@@ -27,7 +27,7 @@ const atFirstRow = (step) => {
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
 
-sideBySide('Ctrl-C leaves the sweep running, however often it is pressed, and the terminal as it was', async (t) => {
+sideBySide('Ctrl-C, however often it is pressed, leaves the sweep running and restores the terminal', async (t) => {
     const { run } = await withDemo(t);
     const { code, stdout } = await run.onTerminal(80, { during: atFirstRow((child) => child.stdin.write('\x03\x03')) }, 'bench', 'demo', ...TWO_CELLS);
     assert.equal(code, 130, stdout);
@@ -52,7 +52,7 @@ sideBySide('Ctrl-C shuts down the server that the command started, and the measu
     assert.equal(ended.stdout.match(/^ +1 +(128|256) /gm).length, 2);
 });
 
-sideBySide('a live view gives the terminal back after q, Ctrl-C, SIGTERM and SIGHUP', async (t) => {
+sideBySide('a live view restores the terminal after q, Ctrl-C, SIGTERM and SIGHUP', async (t) => {
     const { run } = await withDemo(t);
     const atFirstFrame = (step) => {
         const carryOut = firstTime(step);
@@ -67,11 +67,11 @@ sideBySide('a live view gives the terminal back after q, Ctrl-C, SIGTERM and SIG
     }));
 });
 
-sideBySide('after an engine died, the measured cells are kept, and the next benchmark is refused in one sentence', async (t) => {
+sideBySide('after the engine dies, the measured cells are kept, and the next benchmark is refused with one error message', async (t) => {
     const model = await startRelay(t, await startSimserve(t, QUICK), '127.0.0.1');
     const run = await commandLine(t, await startServer(t));
     await run.done('register', 'demo', `http://127.0.0.1:${model.port}`);
-    // The engine may die within the window of the second cell, which then has figures; nothing succeeds in the third one.
+    // If the engine dies while the second cell is being measured, that cell can still have figures. In the third cell, no request succeeds.
     const { code, stdout, stderr } = await run.with({ during: atFirstRow(() => model.die()) }, 'bench', 'demo', ...THREE_CELLS);
     assert.equal(code, 5, stdout + stderr);
     assert.match(stdout, /^ +1 +512 .* failed .*connect/m);
@@ -85,10 +85,10 @@ sideBySide('after an engine died, the measured cells are kept, and the next benc
     assert.equal(again.stdout, '');
 });
 
-sideBySide('a model server with metrics that ends during a measurement is waited for; the bar says up to how long', async (t) => {
+sideBySide('if a model server with metrics stops during a measurement, the progress bar says how long the sweep waits for it', async (t) => {
     const { run, model } = await withDemo(t);
     const end = firstTime(() => model.program.stop());
-    const interrupt = firstTime((child) => child.stdin.write('\x03')); // once, although the message is drawn again
+    const interrupt = firstTime((child) => child.stdin.write('\x03')); // only once, although the message is drawn repeatedly
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
         if (/128 tokens, measuring/.test(kept.stdout)) end();
         if (/no answer, waiting up to 60 s for/.test(kept.stdout)) interrupt(child);
@@ -97,8 +97,8 @@ sideBySide('a model server with metrics that ends during a measurement is waited
     await run.done('cancel', sweepOf(stdout));
 });
 
-// killer(server): {kill, restart, restarted}: kill() ends the server with SIGKILL, restart() starts it again, each only once;
-// restarted() waits for the start.
+// killer(server): {kill, restart, restarted}: kill() ends the server with SIGKILL, and restart() starts it again; only the first call
+// of each has an effect. restarted() waits until the server has started again.
 function killer(server) {
     const kill = firstTime(() => (killed = server.program.kill()));
     const restart = firstTime(() => (started = killed.then(() => server.start())));
@@ -106,7 +106,7 @@ function killer(server) {
     return { kill, restart, restarted: () => started };
 }
 
-sideBySide('an opsbrain server that is killed during a benchmark is waited for', async (t) => {
+sideBySide('bench waits for an opsbrain server that is killed during the benchmark', async (t) => {
     const { run, server } = await withDemo(t);
     const { kill, restart, restarted } = killer(server);
     const { code, stdout } = await run.onTerminal(80, { during: (child, kept) => {
@@ -134,7 +134,7 @@ sideBySide('a live view continues once its server is back', async (t) => {
         assert.match(line, /^opsbrain: (no server answers at http|http\S+ ended the (connection|answer))/);
 });
 
-sideBySide('a live view and the progress bar fit a terminal that is resized meanwhile', async (t) => {
+sideBySide('a live view and the progress bar adapt when the terminal is resized', async (t) => {
     const { run } = await withDemo(t);
     const resize = (stdout, columns) => execFileSync('stty', ['-F', stdout.match(/^\/dev\/\S+/)[0], 'cols', String(columns)]);
     let framesAtResize;

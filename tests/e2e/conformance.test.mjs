@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official conformance suite runs against the server with the suite's fixtures, where every scenario passes, and
-// against the product itself, as far as it can be tested without fixtures.
+// The official conformance suite is run against a server with the suite's fixtures, where every scenario must pass, and
+// against the product itself, where the scenarios that need no fixtures must pass.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { startConformanceServer, startServer, temporaryFolder } from './support/
 
 const SUITE = path.resolve('tests/e2e/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-// The scenarios that can be tested with the product itself: the others need the suite's fixtures.
+// The scenarios that can be tested against the product itself. The others need the suite's fixtures.
 const OF_THE_PRODUCT = {
     '2025-11-25': [
         'server-initialize',
@@ -36,7 +36,7 @@ const OF_THE_PRODUCT = {
         'http-header-validation',
     ],
 };
-// The checks of these scenarios that nevertheless need the fixtures.
+// The checks in these scenarios that need the fixtures nevertheless.
 const NEED_FIXTURES = new Set([
     'sep-2575-server-rejects-undeclared-capability',
     'sep-2575-missing-capability-http-400',
@@ -61,7 +61,7 @@ async function runSuite(t, url, args) {
     return { code, output, scenarios: await readResults(results) };
 }
 
-// readResults(folder): the checks by scenario, from the files server-<scenario>-<time>/checks.json that the suite writes.
+// readResults(folder): the checks of each scenario, from the files server-<scenario>-<time>/checks.json that the suite writes.
 async function readResults(folder) {
     const scenarios = new Map();
     for (const entry of await readdir(folder)) {
@@ -129,7 +129,7 @@ function post(url, method, params, signal) {
     return fetch(url, { method: 'POST', headers, body, signal });
 }
 
-// messages(response): the messages of a stream of events, as they arrive.
+// messages(response): yields the messages in an event stream as they arrive.
 async function* messages(response) {
     let pending = '';
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

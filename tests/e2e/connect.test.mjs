@@ -17,7 +17,7 @@ forEachClient('a client connects, lists the tools and calls one', async (t, kind
     await client.close();
 });
 
-forEachClient('a client receives progress while the text of a query arrives', async (t, kind) => {
+forEachClient('a client receives progress while the answer to a query arrives', async (t, kind) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect(kind, server.url);
@@ -36,7 +36,7 @@ forEachClient('a client receives progress while the text of a query arrives', as
     await client.close();
 });
 
-forEachClient('a client waits for a job with progress, and the job continues when the client stops waiting', async (t, kind) => {
+forEachClient('a client that waits for a job receives progress, and the job continues when the client stops waiting', async (t, kind) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect(kind, server.url);
@@ -57,7 +57,7 @@ forEachClient('a client waits for a job with progress, and the job continues whe
         { onprogress: () => cancel.abort(), signal: cancel.signal },
     );
     await assert.rejects(waiting);
-    await until('the server to notice', async () => (await inFlight(server)) === 0, NOTICED_MS);
+    await until('the server to notice that the client stopped waiting', async () => (await inFlight(server)) === 0, NOTICED_MS);
 
     const { job: shown } = await client.call('job_show', { job });
     assert.ok(!shown.cancel_requested);

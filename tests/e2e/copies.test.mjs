@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backup, restore and move: while a server runs, when a move is killed, and what a server does with a copy.
+// Backup, restore and move: the backup of a running server, a move that is killed, and a server that starts with a copy.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,10 +31,10 @@ async function refusal(args, env) {
 // runJson(args, env): the JSON that a command prints.
 const runJson = async (args, env) => JSON.parse(await runOk([...args, '--json'], env));
 
-// nameForMove(data): the folder's database, as `move` names it.
+// nameForMove(data): what `move` takes as the name of the folder's database.
 const nameForMove = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
-// dump(data, name): {table: rows} of those tables of a database file that have rows; the rows are sorted.
+// dump(data, name): {table: rows} for each non-empty table in a database file; the rows are sorted.
 function dump(data, name) {
     const database = new DatabaseSync(path.join(data, name), { readOnly: true });
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
@@ -55,12 +55,12 @@ async function fill(t, data) {
     return server;
 }
 
-test('a backup of a running server is restored, with keys and audit log', async (t) => {
+test('a backup of a running server can be restored, with its keys and audit log', async (t) => {
     const folder = await temporaryFolder(t);
     const [data, copy, file, key] = ['data', 'copy', 'all.backup', 'key'].map((name) => path.join(folder, name));
     const server = await fill(t, data);
     await writeFile(key, `${KEY}\n`);
-    assert.match(await runOk(['backup', file, '--data', data, '--backup-key', key]), /rows of \d+ tables, \d+ bytes, encrypted/);
+    assert.match(await runOk(['backup', file, '--data', data, '--backup-key', key]), /rows in \d+ tables, \d+ bytes, encrypted/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.match(await refusal(['backup', file, '--data', data]), /there is already a file/);
     assert.match(await refusal(['restore', file, '--data', copy]), /is encrypted.*--backup-key/);
@@ -79,7 +79,7 @@ test('a backup of a running server is restored, with keys and audit log', async 
     await restored.stop();
 });
 
-test('a move that was killed can be repeated, and is then complete', async (t) => {
+test('after a move is killed, repeating it copies everything', async (t) => {
     const folder = await temporaryFolder(t);
     const [from, between, to] = ['from', 'between', 'to'].map((name) => path.join(folder, name));
     const server = await fill(t, from);
@@ -106,7 +106,7 @@ test('a move that was killed can be repeated, and is then complete', async (t) =
     }
 });
 
-test('backup, restore and move print their counts as JSON, too', async (t) => {
+test('with --json, backup, restore and move print their counts as JSON', async (t) => {
     const folder = await temporaryFolder(t);
     const [data, copy, moved, file] = ['data', 'copy', 'moved', 'all.backup'].map((name) => path.join(folder, name));
     await addKey(data, 'ada', '--role', 'admin');

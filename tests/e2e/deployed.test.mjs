@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server that a plan deployed can be queried, watched and measured without a further step: its key is bound to
-// its address, renewed while a sweep runs, and sent nowhere else.
+// A model server that a plan deployed can be queried, watched and measured without further steps. Its ID token is renewed
+// while a sweep runs, and is sent to the model server's address only.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { startSweep, waitForJob } from './support/sweep_by_client.mjs';
 
 const FOR_AGENTS = ['agent_usd_per_hour=100', 'agent_usd_per_life=100'];
 
-// deploy(client, deployment, more): plans a deployment, applies the plan, and waits until it is carried out.
+// deploy(client, deployment, more): plans a deployment, applies the plan, and waits until the plan is carried out.
 async function deploy(client, deployment, more) {
     const { plan: id, digest } = await planService(client, deployment, more);
     const { job } = await client.call('deployment_apply', { plan: id, confirm: digest });
@@ -26,7 +26,7 @@ async function done(client, job) {
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
 }
 
-// start(t, {tokenMs, agents, keys}): a server with a target on the fake Google; with a key for each role if `keys` is set.
+// start(t, {tokenMs, agents, keys}): a server with a target on the fake Google and, if `keys` is set, an API key for each role.
 async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {}) {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const google = await startGoogle(t, { model, tokenMs });
@@ -40,7 +40,7 @@ async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {
     return { google, server, client, key };
 }
 
-test('a deployed service is queried, watched and swept, with tokens that expire within the sweep', async (t) => {
+test('a deployed service can be queried, watched and swept, although its tokens expire during the sweep', async (t) => {
     const { google, server, client } = await start(t, { tokenMs: 3000 });
     await deploy(client, 'gemma', { overrides: ['min_instances=1'] });
     assert.match(text(await client.callTool('model_query', { deployment: 'gemma', prompt: 'Hello' })), /./);
@@ -64,24 +64,24 @@ test('a deployed service is queried, watched and swept, with tokens that expire 
     const { image, machine, region } = shown.fingerprint.platform;
     assert.deepEqual({ image, machine, region }, { image: 'vllm/vllm-openai:nightly', machine: 'nvidia-l4', region: 'us-central1' });
     for (const cell of shown.cells) assert.deepEqual([cell.state, cell.success_rate], ['measured', 1]);
-    assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens in a sweep`);
+    assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens were used in the sweep`);
     assert.equal(google.door.refused, 0);
     await client.close();
     await assertNoneStored(server, google.tokens);
 });
 
-test('a service that scales to zero is not woken to be watched', async (t) => {
+test('watching does not wake a service that scales to zero', async (t) => {
     const { google, client } = await start(t);
     await deploy(client, 'gemma');
     await until('the reason to be shown', async () => {
         const shown = await client.callTool('metrics_history', { deployment: 'gemma' });
-        return /it scales to zero/.test(text(shown));
+        return /the server scales to zero/.test(text(shown));
     });
     assert.equal(google.door.used.size, 0);
     await client.close();
 });
 
-test('the key is sent to the bound address only, not after a redirect, and not for another deployment there', async (t) => {
+test('the ID token is sent to its address only, not after a redirect, and not for another deployment at that address', async (t) => {
     const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');
@@ -90,7 +90,7 @@ test('the key is sent to the bound address only, not after a redirect, and not f
     assert.deepEqual(thief.stolen, []);
     await client.call('deployment_register', { name: 'twin', url: google.door.url });
     await client.refusal('model_query', { deployment: 'twin', prompt: 'Hello' });
-    assert.equal(google.door.refused > 0, true, 'another deployment of the same address has no key');
+    assert.equal(google.door.refused > 0, true, 'a request for the other deployment at this address has no token');
     const moved = await client.refusal('deployment_update', { deployment: 'gemma', url: thief.url, confirm: 'gemma' });
     assert.match(moved, /gemma is managed by opsbrain and its platform assigns its address/);
     assert.deepEqual(thief.stolen, []);
@@ -98,7 +98,7 @@ test('the key is sent to the bound address only, not after a redirect, and not f
     await assertNoneStored(server, google.tokens);
 });
 
-test('a user agrees to a plan on its page, and two users who apply it at once make one service', async (t) => {
+test('a user agrees to a plan on its page, and two users who apply the plan at the same time create one service', async (t) => {
     const { google, server, client, key } = await start(t, { agents: false, keys: true });
     const otto = await connect('legacy-1x', server.url, { key: key.otto });
     const { plan: id, digest } = await planService(otto, 'gemma');
@@ -115,7 +115,7 @@ test('a user agrees to a plan on its page, and two users who apply it at once ma
     const ada = new Browser(server.port);
     await ada.signIn(key.ada);
     assert.match((await ada.get('/')).body, new RegExp(`Plans that have not begun.*href="/plans/${id}"`, 's'));
-    assert.equal((await ada.post(`/plans/${id}`, {})).status, 403, 'without the token of the form');
+    assert.equal((await ada.post(`/plans/${id}`, {})).status, 403, "without the form's token");
     assert.equal((await ada.post(`/plans/${id}`, { token: await ada.token(`/plans/${id}`) })).status, 303);
     assert.match((await ada.get(`/plans/${id}`)).body, /You agreed/);
 
@@ -132,7 +132,7 @@ test('a user agrees to a plan on its page, and two users who apply it at once ma
     await client.close();
 });
 
-test('a plan whose target has changed is refused with the difference', async (t) => {
+test('a plan cannot be applied after its target has changed, and the message says what changed', async (t) => {
     const { google, client } = await start(t);
     const { plan: id, digest } = await planService(client, 'gemma');
     await client.call('target_register', { ...TARGET, bucket: 'others', options: [...TARGET.options, ...FOR_AGENTS] });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents: each block of commands runs here, unless it is marked with the reason why not or its program is not installed;
-// and the local links, paths, names in the source, flags, tests and benches that the documents name exist.
+// Tests the documents. Each block of commands is run, unless its mark gives a reason not to run it, or a program that it needs is
+// not installed. The local links, paths, names in the source, flags, tests and benches that the documents name must exist.
 //
-// A block of commands (sh, js, python, call) has a comment on the line before it:
-//     <!-- run -->                 it must succeed; a block of text that follows shows what it prints
-//     <!-- run with {...} -->      the same for a call, with these arguments added to make it shorter
-//     <!-- not run: REASON -->     the only choice for python
-// A `call` is a tool with its arguments. Ids and digests that end in "..." stand for the latest of their kind. Each line that a
-// document shows must be the beginning of a printed line, in the same order; only its first words are compared, without numbers
-// and ids, up to "[...]", which stands for any text.
+// A block of commands (sh, js, python, call) has a mark, which is a comment on the line before it:
+//     <!-- run -->                 it must succeed; a text block that follows shows what it prints
+//     <!-- run with {...} -->      the same for a call, with these arguments added so that it takes less time
+//     <!-- not run: REASON -->     it is not run; a python block must have this mark
+// A `call` block has the name of a tool and its arguments. Ids and digests that end in "..." stand for the latest of their kind.
+// Each line of the text block must be the beginning of a printed line, in the same order. Only the first words of a line are
+// compared, without numbers and ids. "[...]" stands for any text; what follows it is not compared.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const README_LIMIT_BYTES = 9 * 1024;
 const COMMANDS = new Set(['sh', 'js', 'python', 'call']);
 const WORDS_COMPARED = 5;
 const CALL_LIMIT_MS = 60_000;
-const DEMO = ['--max-running', '8']; // the limit with which ./run starts it
+const DEMO = ['--max-running', '8']; // as in ./run
 
 const names = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'tests/simserve/README.md',
     ...globSync('docs/*.md', { cwd: ROOT }).sort()];
@@ -33,14 +33,14 @@ const documents = await Promise.all(names.map(async (name) => ({ name, content: 
 
 // ---- Reading ----
 
-// blocks(content): the fenced blocks: {language, mark, body, line, end, output}; `mark` is the text of the comment before the block,
-// `output` the text block right after it; either may be undefined.
+// blocks(content): the fenced blocks, each as {language, mark, body, line, end, output}. `mark` is the text of the comment before
+// the block, and `output` is the text block right after it; each is undefined if there is none.
 function blocks(content) {
     const found = [];
     const lines = content.split('\n');
     for (let i = 0; i < lines.length; i++) {
         if (!/^\s*```/.test(lines[i])) continue;
-        const language = lines[i].match(/^\s*```(\w*)$/)?.[1] ?? assert.fail(`line ${i + 1}: ${lines[i]}: a language, and no more`);
+        const language = lines[i].match(/^\s*```(\w*)$/)?.[1] ?? assert.fail(`line ${i + 1}: ${lines[i]}: expected the name of a language, and nothing after it`);
         const mark = lines[i - 1]?.match(/^\s*<!-- (.*) -->$/)?.[1];
         const end = lines.findIndex((line, j) => j > i && line.trim() === '```');
         assert.ok(end > i, `line ${i + 1}: the block does not end`);
@@ -56,12 +56,12 @@ function blocks(content) {
 
 const outsideBlocks = (content) => content.replace(/^\s*```[^]*?^\s*```$/gm, '');
 
-// inline(content): the text in single backticks outside of blocks.
+// inline(content): each text in single backticks outside the blocks.
 const inline = (content) => [...outsideBlocks(content).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]);
 
 // ---- Running ----
 
-// What one document's commands run in: a folder, a server, and a model server registered as "demo".
+// The environment for the commands in one document: a folder, a server, and a model server registered as "demo".
 class Sandbox {
     constructor(t) {
         this.t = t;
@@ -86,7 +86,7 @@ class Sandbox {
         await put('.curlrc', 'fail-with-body\n');
     }
 
-    // atServer(source): the source with the server's address in place of the one that the documents name.
+    // atServer(source): the source, with the address that the documents use replaced with that of the server.
     atServer(source) {
         return source.replaceAll('http://127.0.0.1:8080', new URL(this.server.url).origin);
     }
@@ -112,8 +112,8 @@ class Sandbox {
         return output;
     }
 
-    // fill(source): the source with the latest ids and digest in place of those that end in "...". While no run was printed, an
-    // import stands for it; if there is none either, a file is imported.
+    // fill(source): the source, with the ids and digests that end in "..." replaced with the latest ones. If no run has been
+    // printed yet, an import is used instead of a run; if there is no import either, a file is imported.
     async fill(source) {
         if (/"(run|imp)_\.\.\."/.test(source) && !this.latest.run)
             this.note(text(await this.client.callTool('run_import', { text: await readFile(
@@ -143,7 +143,7 @@ class Sandbox {
     }
 }
 
-// Returns the first words of a line, without what changes each time, such as numbers, ids, and a model's words ("> ...").
+// Returns the first words of a line, without what differs each time, such as numbers, ids, and a model's answer ("> ...").
 const words = (line) => line.replace(/^> .*/, '>').replace(/\b(run|swp|job|imp|dep|key)_[0-9a-z]{4,}/g, 'ID')
     .replace(/\b[0-9a-f]{64}\b/g, 'DIGEST').replace(/[-|:]{3,}/g, '-').replace(/[0-9][0-9.,:]*[~!]*/g, '0').trim().split(/\s+/).slice(0, WORDS_COMPARED).join(' ');
 
@@ -154,7 +154,7 @@ function checkOutput(shown, printed, where) {
     for (const line of shown.split('\n').filter((each) => each.trim() !== '' && each.trim() !== '[...]')) {
         const wanted = words(line.split('[...]')[0]);
         const found = lines.findIndex((each, i) => i >= at && each.startsWith(wanted));
-        assert.ok(found >= 0, `${where}: the document shows\n    ${line}\nwhich is missing, or not in this order, in\n${printed}`);
+        assert.ok(found >= 0, `${where}: the document shows\n    ${line}\nwhich is missing from this output, or not in this order:\n${printed}`);
         at = found + 1;
     }
 }
@@ -172,7 +172,7 @@ async function lacks(body) {
 async function runCommands(t, name, content) {
     const all = blocks(content).filter((block) => COMMANDS.has(block.language));
     for (const { mark, line } of all)
-        assert.match(mark ?? 'no mark', /^(run|run with \{.*\}|not run: .+)$/, `${name}:${line}: is the block run by a test?`);
+        assert.match(mark ?? 'no mark', /^(run|run with \{.*\}|not run: .+)$/, `${name}:${line}: the comment before the block must say whether it is run`);
     const runnable = all.filter(({ mark }) => mark.startsWith('run'));
     if (runnable.length === 0) return;
     const sandbox = new Sandbox(t);
@@ -183,30 +183,30 @@ async function runCommands(t, name, content) {
 
 async function runBlock(t, sandbox, block, where) {
     const missing = await lacks(block.body);
-    if (missing) return t.diagnostic(`${where} is skipped: there is no ${missing}`);
+    if (missing) return t.diagnostic(`${where} is skipped: ${missing} is not installed`);
     const more = block.mark.startsWith('run with') ? JSON.parse(block.mark.slice('run with '.length)) : {};
     const printed = await sandbox.run(block, more).catch((error) => assert.fail(`${where}: ${error.message}`));
     if (block.output !== undefined) checkOutput(block.output, printed, where);
 }
 
-test('the commands of the documents run', { concurrency: true }, (t) =>
+test('the commands in the documents succeed', { concurrency: true }, (t) =>
     Promise.all(documents.map(({ name, content }) => t.test(name, (sub) => runCommands(sub, name, content)))));
 
 // ---- What the documents name ----
 
-// inEach(title, check): a test that calls check(name, content) for every document.
+// inEach(title, check): defines a test that calls check(name, content) for every document.
 function inEach(title, check) {
     test(title, async () => {
         for (const { name, content } of documents) await check(name, content);
     });
 }
 
-inEach('blocks of JSON are valid', (name, content) => {
+inEach('JSON blocks are valid', (name, content) => {
     for (const { language, body, line } of blocks(content))
         if (language === 'json') assert.doesNotThrow(() => JSON.parse(body), `${name}:${line}`);
 });
 
-inEach('links lead somewhere', async (name, content) => {
+inEach('the targets of local links exist', async (name, content) => {
     for (const [, link] of outsideBlocks(content).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^https?:/.test(link)) continue;
         const [file, anchor] = link.split('#');
@@ -216,9 +216,9 @@ inEach('links lead somewhere', async (name, content) => {
     }
 });
 
-// A path begins with one of our folders, and ends with an extension or a slash (server/discover is no path, but a method). Paths in
-// build/ and data/ are not checked, because the build and the program make these folders.
-inEach('paths exist', (name, content) => {
+// A path begins with one of our folders, and ends with an extension or a slash. (So server/discover, a method, is not a path.)
+// Paths in build/ and data/ are not checked, because the build and the program create these folders.
+inEach('the paths that the documents name exist', (name, content) => {
     const rooms = globSync('*/', { cwd: ROOT, exclude: ['build', 'data'] }).map((room) => room.replace(/\/$/, ''));
     for (const code of inline(content)) {
         if (!rooms.includes(code.split('/')[0]) || !/^[^<>\s]*(\/|\.\w+)$/.test(code)) continue;
@@ -227,7 +227,7 @@ inEach('paths exist', (name, content) => {
 });
 
 // Checks names such as `tool_call` and `struct call` in the documents that explain the source; `x_create` stands for any name.
-test('names of functions, tables and structs exist', async () => {
+test('the functions, tables and structs that the documents name exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
     const known = new Set([...texts.flatMap((one) => one.match(/\w+/g)), ...sources.map((file) => path.parse(file).name)]);
@@ -238,7 +238,7 @@ test('names of functions, tables and structs exist', async () => {
         }
 });
 
-inEach('the arguments of ./run exist', async (name, content) => {
+inEach('the arguments of ./run in the documents exist', async (name, content) => {
     const script = await readFile(path.join(ROOT, 'run'), 'utf8');
     for (const [, command, bench] of content.matchAll(/\.\/run ([a-z]+)(?: ([a-z]+))?/g)) {
         assert.match(script, new RegExp(`^\\./run ${command}\\b`, 'm'), `${name}: ./run ${command}`);
@@ -248,7 +248,7 @@ inEach('the arguments of ./run exist', async (name, content) => {
 });
 
 // Checks every sh block, even if it is not run: the names of test programs and test files, and the arguments of `./run test`.
-inEach('tests that commands name exist', (name, content) => {
+inEach('the tests that commands in the documents name exist', (name, content) => {
     const isUnit = (test) => globSync(`tests/unit/**/test_${test}.c`, { cwd: ROOT }).length > 0;
     const isEndToEnd = (test) => globSync(`tests/e2e/${test}.test.mjs`, { cwd: ROOT }).length > 0;
     for (const { body, line } of blocks(content).filter((block) => block.language === 'sh')) {
@@ -259,11 +259,11 @@ inEach('tests that commands name exist', (name, content) => {
     }
 });
 
-test('flags exist', async () => {
+test('the flags that the documents name exist', async () => {
     const helps = [[], ['plan'], ['ask'], ['sweep_cancel'], ['job_list'], ['run_import'], ['bench'], ['report'], ['watch'], ['serve'], ['backup'], ['move']].map((words) => run(['help', ...words]));
     const [simserve, ...opsbrain] = await Promise.all([promisify(execFile)(SIMSERVE, ['--help']), ...helps]);
     const known = new Set((opsbrain.map(({ output }) => output).join('') + simserve.stdout.replaceAll('_', '-')).match(/--[a-z][a-z0-9-]*/g));
-    // flags of other programs, and of scripts
+    // flags of other programs and of scripts
     const others = [
         '--preset', '--build', '--target', '--follow', '--header', '--help', '--write', '--save', '--faults', '--kill',
         '--ignore-scripts', '--prefix', '--gpu-memory-utilization', '--max-num-seqs', '--tensor-parallel-size',
@@ -276,7 +276,7 @@ test('flags exist', async () => {
             for (const [flag] of code.matchAll(/(?<![\w.-])--[a-z][a-z0-9-]*/g)) assert.ok(exists(flag), `${name} names ${flag}`);
 });
 
-// Returns the anchors that GitHub makes of the headings of a file.
+// Returns the anchors that GitHub makes from the headings in a file.
 async function anchors(file) {
     const content = await readFile(path.join(ROOT, file), 'utf8');
     return [...outsideBlocks(content).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -291,5 +291,5 @@ function braces(code) {
 
 test('README.md is short', () => {
     const bytes = Buffer.byteLength(documents[0].content);
-    assert.ok(bytes <= README_LIMIT_BYTES, `${bytes} bytes, the limit is ${README_LIMIT_BYTES}`);
+    assert.ok(bytes <= README_LIMIT_BYTES, `${bytes} bytes, but the limit is ${README_LIMIT_BYTES}`);
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure to reach or to use a model server is reported as one class, once, with its cause or remedy; a health check ends in
-// time; and a refusal suggests the argument that was meant.
+// If a model server cannot be reached or used, the message names one class of failure, once, and the cause or a remedy. A health
+// check ends in time, and the refusal of an unknown argument suggests the one that was meant.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ function selfSigned() {
 let certificate;
 before(() => (certificate = selfSigned()));
 
-// listen(t, server, port): starts the server, and ends it with its connections when the test ends; returns its port.
+// listen(t, server, port): starts the server, and returns its port. At the end of the test, stops it and closes its connections.
 async function listen(t, server, port = 0) {
     const sockets = new Set();
     server.on('connection', (socket) => sockets.add(socket)).listen(port, '127.0.0.1');
@@ -47,26 +47,27 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const webServer = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// [what is wrong, start(t), which returns the port of the server, how the deployment is registered, class, cause or remedy]
+// Each case: [what is wrong; start(t), which starts the server and returns its port; how the deployment is registered; the
+// expected class; the expected cause or remedy].
 const CASES = [
-    ['nobody listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
-    ['a certificate of an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
-    ['HTTP to a port that speaks TLS', speaksTls, {}, /reset|protocol/, /TLS there, its URL is https:\/\/127\.0\.0\.1:\d+/],
+    ['no server listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
+    ['a certificate from an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
+    ['HTTP to a port that speaks TLS', speaksTls, {}, /reset|protocol/, /this port speaks TLS, use https:\/\/127\.0\.0\.1:\d+/],
     ['TLS to a port that speaks HTTP', (t) => webServer(t, 200, 'text/html', ''), { scheme: 'https' }, 'tls',
-        /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
+        /this port speaks plain HTTP, use http:\/\/127\.0\.0\.1:\d+/],
     ['TLS to a port that waits for HTTP', (t) => startSimserve(t).then(({ port }) => port), { scheme: 'https' },
-        'connect_timeout', /plain HTTP there, its URL is http:\/\/127\.0\.0\.1:\d+/],
+        'connect_timeout', /this port speaks plain HTTP, use http:\/\/127\.0\.0\.1:\d+/],
     ['a proxy that says that the port speaks TLS', (t) => webServer(t, 400, 'text/html',
         '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'), {}, 'refused_400',
-    /it speaks TLS there: its URL is https:/],
+    /this port speaks TLS: use https:/],
     ['no token for a server that requires one', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), {}, 'auth',
         /requires a token.*OPSBRAIN_SECRET_<NAME>.*secret_bind <NAME> to http:\/\/127\.0\.0\.1:\d+.*deployment_update/],
     ['a wrong token', (t) => startSimserve(t, ['--api-key', 'right']).then(({ port }) => port), { secret: 'LAB' }, 'auth',
-        /refuses the token it was sent.*deployment_update/],
-    ['a web page at any path', (t) => webServer(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
+        /rejected the token.*deployment_update/],
+    ['a web page at every path', (t) => webServer(t, 200, 'text/html', PAGE), {}, 'protocol', /this is a web page.*\/v1/],
     ['a web page under a path', (t) => webServer(t, 404, 'text/html', PAGE), { at: '/ui' }, 'not_found',
         /404: Chat for all.*web page.*try http:\/\/127\.0\.0\.1:\d+\/v1/],
-    ['a page of a proxy whose server is down', (t) => webServer(t, 502, 'text/html',
+    ['a page from a proxy whose server is down', (t) => webServer(t, 502, 'text/html',
         '<html><head><title>502 Bad Gateway</title></head></html>'), {}, 'server_error', /502: 502 Bad Gateway/],
     ['a redirect', (t) => listen(t, http.createServer((_, response) =>
         response.writeHead(301, { Location: 'https://elsewhere.example/v1/models?key=s3cret' }).end())), {}, 'protocol',
@@ -79,13 +80,14 @@ const CASES = [
 
 const classPattern = (expected) => new RegExp(`\\b(${expected.source ?? expected})\\b`, 'g');
 
-// namedOnce(sentence, expected, what): asserts that the sentence names the expected class once, and at most one in parentheses.
-function namedOnce(sentence, expected, what) {
-    assert.equal((sentence.match(classPattern(expected)) ?? []).length, 1, `${what}: ${sentence}`);
-    assert.equal((sentence.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${sentence}`);
+// namedOnce(message, expected, what): asserts that the message names the expected class exactly once, and no other class: it has at
+// most one word in parentheses.
+function namedOnce(message, expected, what) {
+    assert.equal((message.match(classPattern(expected)) ?? []).length, 1, `${what}: ${message}`);
+    assert.equal((message.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${message}`);
 }
 
-test('each failure names one class, once, and its cause or what to do about it', { timeout: 60_000 }, async (t) => {
+test('the message for each failure names its class once, and the cause or a remedy', { timeout: 60_000 }, async (t) => {
     const server = await startServer(t, { env: { OPSBRAIN_SECRET_LAB: 'the-wrong-token' } });
     const client = await connect('2x-2026', server.url);
     const check = async ([what, start, { scheme = 'http', at = '', ...settings }, expected, explanation], i) => {
@@ -112,11 +114,11 @@ test('each failure names one class, once, and its cause or what to do about it',
     await client.close();
 });
 
-test('a health check ends in time with a server that hangs, and waits within its limit for a slow one', async (t) => {
+test('a health check gives up on a server that hangs, and waits within its limit for a slow one', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const [hung, slow] = [await freePort(), await freePort()];
-    for (const [name, port] of Object.entries({ hung, slow })) // while nobody listens there, so that no registration waits
+    for (const [name, port] of Object.entries({ hung, slow })) // no server listens there yet, so registration does not wait
         await client.call('deployment_register', { name, url: `http://127.0.0.1:${port}` });
     await listen(t, net.createServer(() => {}), hung);
     await listen(t, http.createServer((request, response) => {
@@ -127,19 +129,19 @@ test('a health check ends in time with a server that hangs, and waits within its
     await client.call('model_health', { deployment: 'hung', timeout_s: 1 });
     assert.ok(performance.now() - begun < 2_500, `${performance.now() - begun} ms`);
     const { failure } = await client.call('model_health', { deployment: 'slow', timeout_s: 20 });
-    assert.equal(failure, 'not_found'); // so it was asked for a completion after its slow list of models
+    assert.equal(failure, 'not_found'); // so the check waited for the slow list of models, and then requested a completion
     await client.close();
 });
 
-test("a refusal suggests opsbrain's name for another program's option, and truncates its list of arguments between two names", async (t) => {
+test("a refusal suggests opsbrain's name for another program's option, and no name in its list of arguments is cut off", async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',
         max_tokens: 'output_tokens', duration: 'window_s', rps: 'request_rate', requests_per_second: 'request_rate' };
     for (const [given, ours] of Object.entries(meant))
         assert.match(await client.refusal('sweep_start', { [given]: 1 }), new RegExp(`did you mean "${ours}"`), given);
-    const sentence = await client.refusal('sweep_plan', { zebra: 1 });
-    const [, listed] = sentence.match(/it takes (.*?) and \d+ more$/);
+    const message = await client.refusal('sweep_plan', { zebra: 1 });
+    const [, listed] = message.match(/it takes (.*?) and \d+ more$/);
     for (const name of listed.split(', ')) // a truncated name would be refused as unknown
         assert.match(await client.refusal('sweep_plan', { [name]: {} }), new RegExp(`"${name}" is `));
     await client.close();

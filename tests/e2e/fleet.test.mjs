@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server with a copied database only reads its clouds, and a user sees and approves plans at the command line.
+// A server with a copied database only reads its clouds, and a user can see and approve plans at the command line.
 import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,14 +11,14 @@ import { OPSBRAIN, run, startServer, temporaryFolder } from './support/harness.m
 
 const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
-const skip = onPostgres && 'PostgreSQL has no folder';
+const skip = onPostgres && 'with PostgreSQL, the database is not in the data folder';
 
 test('a server with a copy of the data folder only reads the clouds until opsbrain fleet resume', { skip }, async (t) => {
     const folder = await temporaryFolder(t);
     const data = path.join(folder, 'data');
     for (let start = 0; start < 2; start++) {
         const server = await startServer(t, { data });
-        assert.doesNotMatch(server.output(), ONLY_READS, 'a restart with the same folder');
+        assert.doesNotMatch(server.output(), ONLY_READS, 'a restart with the same folder is not a copy');
         await server.stop();
     }
     const copy = path.join(folder, 'copy');
@@ -46,7 +46,7 @@ test('plan show and plan approve refuse an id that no plan has', async (t) => {
     }
 });
 
-// insertPlan(data, id): stores a plan as deployment_plan does, with a warning that would steer a terminal.
+// insertPlan(data, id): stores a plan as deployment_plan does, with a warning that contains an escape sequence for the terminal.
 function insertPlan(data, id) {
     const body = { script: 'x'.repeat(4000), account: 'at-the-end-of-it' };
     const step = { summary: 'make it', method: 'POST', url: 'https://cloud.example/v1', body };
@@ -57,7 +57,7 @@ function insertPlan(data, id) {
     id, 'd'.repeat(64), JSON.stringify(document), now, now + 3_600_000);
 }
 
-test('plan approve prints the plan, and needs a yes on a terminal or the digest of the plan', async (t) => {
+test('plan approve prints the plan, and needs a "y" on a terminal or the digest of the plan', async (t) => {
     const data = path.join(await temporaryFolder(t), 'data');
     await (await startServer(t, { data })).stop();
     for (const id of ['pln_one', 'pln_two']) insertPlan(data, id);
@@ -68,8 +68,8 @@ test('plan approve prints the plan, and needs a yes on a terminal or the digest 
     const unasked = await approve('pln_one');
     assert.equal(unasked.code, 1);
     assert.match(unasked.stdout, /^Plan pln_one: apply demo on cloud[^]*POST https:\/\/cloud\.example[^]*at-the-end-of-it/m);
-    assert.match(unasked.stderr, /^opsbrain: without a terminal nobody can be asked: approve on a terminal, or [^\n]*--digest[^\n]*\n$/);
-    assert.match((await approve('pln_one', '--digest', 'e'.repeat(64))).stderr, /^opsbrain: --digest is "e+", and the plan's is d+: read it again\n$/);
+    assert.match(unasked.stderr, /^opsbrain: there is no terminal to ask on: approve on a terminal, or [^\n]*--digest[^\n]*\n$/);
+    assert.match((await approve('pln_one', '--digest', 'e'.repeat(64))).stderr, /^opsbrain: --digest is "e+", but the plan's digest is d+: read the plan again\n$/);
     assert.equal((await onTerminal('pln_one', 'n\n')).code, 1);
     assert.deepEqual(approvals(), []);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator's agent that does its worst, with its own key and without a user at its client: it deploys nothing beyond its
-// grant, runs nothing on this machine, and reaches no credential.
+// A hostile agent, which has an operator's key and no user at its client: it can deploy nothing beyond its grant, run nothing on
+// this machine, and bind no secret.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -10,8 +10,8 @@ import { addKey, atEnd, startServer, temporaryFolder, until } from './support/ha
 
 const PROVIDERS = triedProviders();
 
-// withAgent(t, provider, target): a server with a target that grants agents nothing, unless `target` says otherwise, and the clients
-// of an admin, of the agent, and of a user who can be asked.
+// withAgent(t, provider, target): starts a server with a target that grants agents nothing unless `target` says otherwise, and
+// connects the clients of an admin, of the agent, and of a user who agrees to everything.
 async function withAgent(t, provider, target = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -33,7 +33,7 @@ async function agrees({ requestedSchema }) {
     return { action: 'accept', content };
 }
 
-// assertUntouched(cloud): asserts that nothing was created, and that others' resources are unchanged.
+// assertUntouched(cloud): asserts that nothing was created, and that other people's resources are unchanged.
 async function assertUntouched(cloud) {
     const { made, touched } = await cloud.call('/state');
     assert.deepEqual({ made, touched }, { made: [], touched: null });
@@ -41,7 +41,7 @@ async function assertUntouched(cloud) {
 
 // What an agent tries on each provider; the last attempt leaves a user's deployment behind.
 const ATTEMPTS = {
-    'nothing that an agent says counts as the approval of a user': async ({ agent, cloud }) => {
+    "nothing that an agent says counts as a user's approval": async ({ agent, cloud }) => {
         const { plan, digest } = await planOf(agent, cloud, 'create');
         for (const [tool, args] of [
             ['deployment_apply', { plan }],
@@ -66,7 +66,7 @@ const ATTEMPTS = {
         await agent.refusal('deployment_plan', { ...one, overrides: { image: 'evil/miner:1' } });
         await assertUntouched(cloud);
     },
-    'the arguments of a plan are checked before the cloud is asked to change anything': async ({ agent, cloud }) => {
+    'the arguments of a plan are checked before anything is changed in the cloud': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
         const before = (await cloud.call('/log')).length;
         for (const more of [
@@ -80,7 +80,7 @@ const ATTEMPTS = {
         assert.deepEqual(changes, []);
         await assertUntouched(cloud);
     },
-    'targets, recipes, adoption and secrets need an admin': async ({ agent, admin, cloud }) => {
+    'only an admin can register targets, import recipes, adopt deployments and bind secrets': async ({ agent, admin, cloud }) => {
         const [recipe] = (await admin.call('recipe_list', { limit: 1 })).recipes;
         const foreign = 'gemma-1';
         for (const [tool, args] of [
@@ -126,7 +126,7 @@ for (const provider of PROVIDERS)
         for (const [title, attempt] of Object.entries(ATTEMPTS)) await t.test(title, () => attempt(team));
     });
 
-test('a registered name is not taken over by a plan', async (t) => {
+test('a plan cannot take over the name of a registered deployment', async (t) => {
     const { agent, user, cloud, server } = await withAgent(t, PROVIDERS[0]);
     await agent.call('deployment_register', { name: NAME, url: 'http://127.0.0.1:9' });
     const { plan } = await planOf(user, cloud, 'create');
@@ -135,7 +135,7 @@ test('a registered name is not taken over by a plan', async (t) => {
     await assertUntouched(cloud);
 });
 
-test('an agent cannot exceed its grant, however it divides the work', async (t) => {
+test('an agent cannot exceed its grant by extending a deployment or by adding another one', async (t) => {
     const grant = { agent_usd_per_hour: 1, agent_usd_per_life: 3, total_usd_per_hour: 1 };
     const { agent, cloud, server } = await withAgent(t, PROVIDERS[0], grant);
     await begin(agent, cloud, 'create');
@@ -149,7 +149,7 @@ test('an agent cannot exceed its grant, however it divides the work', async (t) 
     assert.equal(rows(server, "SELECT 1 FROM fleet_managed WHERE state <> 'gone'").length, 1);
 });
 
-test('this machine runs nothing that an agent names, and a credential file must be in the secrets folder', async (t) => {
+test('by default, no call can deploy on this machine or import a recipe for it; a credential file is named without a path', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'otto', '--role', 'operator');
     const root = await addKey(data, 'ada', '--role', 'admin');
@@ -158,7 +158,7 @@ test('this machine runs nothing that an agent names, and a credential file must 
     const local = JSON.parse(await readFile('catalog/recipes/this_machine/local-llama-cpp-gemma-4-e2b.json', 'utf8'));
     const mine = JSON.stringify({ ...local, name: 'mine' });
     assert.match(await agent.refusal('recipe_import', { text: mine }), /admin/);
-    assert.match(await admin.refusal('recipe_import', { text: mine }), /not imported|folder/);
+    assert.match(await admin.refusal('recipe_import', { text: mine }), /cannot be imported by a call/);
     await admin.call('target_register', { name: 'here', provider: 'local', credential: 'none', allows_no_price: true });
     const args = { deployment: NAME, target: 'here', recipe: local.name, life_s: 7200 };
     assert.match(await agent.refusal('deployment_plan', args), /this.machine/);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cloud's credentials are sent to that cloud only: they are in no answer, in no log, in no file of the data folder and,
-// apart from the bearer token, in no request, even if the cloud's own errors repeat them.
+// A cloud's credentials are sent to that cloud only. No answer, log or file in the data folder contains them, even if the cloud
+// repeats them in its error messages. A request contains nothing from the credentials except the bearer token.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './suppor
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
 
-// Credential files: the target that uses the file, its content, the parts that are secret, and the clouds for which it fits.
+// Credential files: the target that uses the file, its content, the parts that are secret, and whether the file fits a cloud.
 const FILES = {
     'service-account.json': {
         target: { credential: 'service_account_file', credential_file: 'service-account.json' },
@@ -49,8 +49,8 @@ test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 1
     assert.deepEqual(tokens, [POD_TOKEN]);
 });
 
-// tryCredential(...): uses the cloud, calls more(client, cloud, secrets), and checks that nothing secret is answered, logged, stored,
-// or sent other than as the bearer token; returns the tokens that the cloud received.
+// tryCredential(...): uses the cloud, calls more(client, cloud, secrets), and checks that no secret is answered, logged, stored,
+// or sent anywhere except as the bearer token; returns the tokens that the cloud received.
 async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
     const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
@@ -80,11 +80,12 @@ async function tryCredential(t, provider, options, more = () => {}) {
         ...(await filesOf(server.data)),
     };
     for (const [place, bytes] of Object.entries(places))
-        for (const canary of canaries) assert.ok(!bytes.includes(canary), `${place} has ${canary.slice(0, 20)}`);
+        for (const canary of canaries) assert.ok(!bytes.includes(canary), `${place} contains ${canary.slice(0, 20)}`);
     return tokens;
 }
 
-// podOf(t, cloud): a script that runs opsbrain as in a pod of the cloud, which it reaches over TLS, and its environment: {file, env}.
+// podOf(t, cloud): {file, env}: a script that runs opsbrain as if in a pod, and its environment. opsbrain then reaches the cloud
+// over TLS.
 async function podOf(t, cloud) {
     const folder = await temporaryFolder(t);
     const account = path.join(folder, 'account');
@@ -139,7 +140,7 @@ async function live(client, server, cloud, model) {
     await until('the deployment to be destroyed', () => !isApplying(server), 60_000);
 }
 
-// disturb(...): lets the cloud answer with errors that repeat the newest token that it received.
+// disturb(...): makes the cloud answer with errors that repeat the newest token that it received.
 async function disturb(client, cloud) {
     const { bearer } = (await cloud.call('/log')).findLast((each) => each.bearer) ?? { bearer: 'none' };
     const message = `the token ${bearer} is wrong`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Grafana dashboard asks for what /metrics serves, and shows all of it.
+// The Grafana dashboard queries only metrics that /metrics serves, and shows all of them.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const OUR_SERIES = /\b(?:opsbrain|process)_[a-z_]+/g;
 
 const expressions = [...dashboard.panels.flatMap(({ targets = [] }) => targets), ...dashboard.annotations.list].map(({ expr }) => expr);
 
-// familiesOf(page): every family of metrics on the page, with the labels of its series and their values.
+// familiesOf(page): every metric family on the page, with its labels and their values.
 function familiesOf(page) {
     const families = new Map([...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => [name, new Map()]));
     for (const [, name, labels] of page.matchAll(/^([a-z_]+)(?:\{(.*)\})? /gm)) {
@@ -22,12 +22,12 @@ function familiesOf(page) {
     return families;
 }
 
-test('opsbrain.json is what dashboard.mjs writes', async () => {
+test('opsbrain.json is up to date with dashboard.mjs', async () => {
     const stored = await readFile(new URL('../../docs/grafana/opsbrain.json', import.meta.url), 'utf8');
-    assert.deepEqual(JSON.parse(stored), dashboard, 'node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json');
+    assert.deepEqual(JSON.parse(stored), dashboard, 'to update it: node docs/grafana/dashboard.mjs >docs/grafana/opsbrain.json');
 });
 
-test('every name and label of the dashboard is served, and every family is on it', async (t) => {
+test('every metric and label on the dashboard is served, and the dashboard shows every metric family', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     await client.call('deployment_register', { name: 'sim', url: (await startSimserve(t)).url });
@@ -36,7 +36,7 @@ test('every name and label of the dashboard is served, and every family is on it
     const families = familiesOf(await (await fetch(new URL('/metrics', server.url))).text());
     const base = (name) => (families.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''));
     const shown = new Set(expressions.flatMap((expression) => expression.match(OUR_SERIES)).map(base));
-    // opsbrain_audit_whole is served once the audit log was checked.
+    // opsbrain_audit_whole is served only after the audit log has been checked.
     const notServed = [...shown].filter((name) => !families.has(name) && name !== 'opsbrain_audit_whole');
 
     assert.deepEqual(notServed, [], 'not served');

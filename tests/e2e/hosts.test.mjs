@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain's tools in hosts that rewrite schemas: every task can still be expressed, and its call is accepted.
+// opsbrain's tools in hosts that rewrite tool schemas: the call for each task still fits the schema, and opsbrain accepts it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -10,13 +10,13 @@ import { geminiSchema, openAiArguments, openAiSchema } from './support/hosts.mjs
 
 const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 
-// What models send for an argument that they would omit, if the host does not let them.
+// If a host does not let its model omit arguments, the model sends these values for the arguments that it does not need.
 const BLANKS = { string: '', array: [], number: null, integer: null, boolean: null };
-// `convert` makes the host's schema of a tool, asSent(schema, args) the arguments as the host's model sends them.
-// The arguments of the tool `skip` are sent unchanged.
+// convert(tool) returns the host's version of the tool's schema; asSent(schema, args) returns the arguments as the model in that
+// host would send them. The arguments of the tool `skip` are sent unchanged.
 const HOSTS = {
-    'OpenAI strict, null for what is absent': { convert: openAiSchema, asSent: (schema, args) => openAiArguments(schema, args, () => null) },
-    'OpenAI strict, "" and [] for what is absent': {
+    'OpenAI strict, null for an unused argument': { convert: openAiSchema, asSent: (schema, args) => openAiArguments(schema, args, () => null) },
+    'OpenAI strict, "" and [] for an unused argument': {
         convert: openAiSchema,
         asSent: (schema, args) => openAiArguments(schema, args, ({ type: [type] = [], enum: choices }) => (choices ? null : BLANKS[type])),
         skip: 'deployment_update', // there, "" clears a value

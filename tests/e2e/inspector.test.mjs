@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official Inspector's command line, which users run to inspect a server, in each protocol era.
+// The command line of the official Inspector, with which users inspect a server, in each protocol era.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';

@@ -9,7 +9,7 @@ import { watchCalls } from './support/ledger.mjs';
 
 const LONG = { deployment: 'sim', concurrency: [1], input_tokens: [16], output_tokens: [8], window_s: 60 };
 
-// start(t, kind): a client that is connected through a proxy and notified of changes of a running sweep.
+// start(t, kind): a client that is connected through a proxy, and is notified when a running sweep changes.
 async function start(t, kind) {
     const model = await startSimserve(t);
     const server = await startServer(t);
@@ -30,7 +30,7 @@ async function start(t, kind) {
     return { server, proxy, client, uri, job, untilNotified };
 }
 
-forEachClient('after a cut connection the answer still arrives in a session, and every client gets updates again', async (t, kind) => {
+forEachClient('after a cut connection, a client with a session still gets the answer, and every client gets updates again', async (t, kind) => {
     const { proxy, client, uri, job, untilNotified } = await start(t, kind);
     let cut = false;
     const onprogress = () => {
@@ -42,7 +42,7 @@ forEachClient('after a cut connection the answer still arrives in a session, and
     if (isStateless(kind)) waiting.catch(() => {}); // the call is lost with its connection
     else assert.equal((await waiting).structuredContent.job.id, job);
 
-    // The first request may be sent on a connection that is being closed.
+    // The first request might be sent on a connection that is being closed.
     const shown = await until('an answer', () => client.call('job_show', { job }).catch(() => false));
     assert.equal(shown.job.id, job);
     if (isStateless(kind)) await client.subscribe(uri);
@@ -70,7 +70,8 @@ async function untilAnswersAreStored(server, { transport }) {
     watch.close();
 }
 
-// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer}, its promise, once its stream has begun.
+// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer}, the promise of its answer, as soon as
+// its stream has begun.
 async function begin(client, job, wait_s) {
     let answer;
     await new Promise((onprogress) => {
@@ -81,7 +82,7 @@ async function begin(client, job, wait_s) {
 }
 
 for (const kind of KINDS.filter((each) => !isStateless(each))) {
-    test(`an answer given while the client was away outlives a kill of the server (${kind})`, async (t) => {
+    test(`an answer that was stored while the client was disconnected survives a kill of the server (${kind})`, async (t) => {
         const { server, proxy, client, job } = await start(t, kind);
         const { answer } = await begin(client, job, 5);
         const back = proxy.during(async () => {
@@ -94,7 +95,7 @@ for (const kind of KINDS.filter((each) => !isStateless(each))) {
         await client.close();
     });
 
-    test(`a call that was running when the server was killed is answered: outcome unknown (${kind})`, async (t) => {
+    test(`a call that was running when the server was killed is answered with "outcome unknown" (${kind})`, async (t) => {
         const { server, proxy, client, job } = await start(t, kind);
         const { answer } = await begin(client, job, 50);
         await proxy.during(() => server.killAndRestart());

@@ -9,7 +9,7 @@ import { startServer, startSimserve, until } from './support/harness.mjs';
 import { readLedger, watchLedger } from './support/ledger.mjs';
 
 // With 50 kills or more, as in `./run kill`, there are more cells and longer windows, and the figures must agree closely. With
-// fewer, as in `./run test`, sanitizers and other work may stall the program, so the figures are compared only roughly.
+// fewer, as in `./run test`, sanitizers and other work can stall the program, so the figures are compared only roughly.
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 6);
 const FULL = KILLS >= 50;
 const WINDOW_S = FULL ? 3 : 1;
@@ -27,7 +27,7 @@ const PLAN = {
 };
 const SWEEP_MS = 240_000;
 
-// The moments at which the server is killed: each function waits for its moment. `typical` is how many milliseconds an attempt takes.
+// The moments at which the server is killed. Each function waits for its moment; `typical` is the usual length of an attempt in ms.
 const MOMENTS = {
     'at any time': async () => sleep(Math.random() * 1500 * WINDOW_S),
     'as an attempt begins': async (watch) => untilCount(watch, 'running', (before, now) => now > 0),
@@ -38,8 +38,8 @@ const MOMENTS = {
     },
 };
 
-// untilCount(watch, state, reached): waits until reached(before, now) is true of the number of attempts in this state, or the sweep
-// is done.
+// untilCount(watch, state, reached): waits until reached(before, now) is true, or the sweep is done. `before` and `now` are the
+// numbers of attempts in this state: at the time of the call, and now.
 async function untilCount({ counts, done }, state, reached) {
     const before = counts()[state] ?? 0;
     await until(`an attempt to be ${state}`, () => reached(before, counts()[state] ?? 0) || done(), 60_000);
@@ -69,7 +69,7 @@ test(`${KILLS} kills lose no measured cell, repeat none, and hardly change a fig
     assert.ok(interrupted > 0);
 });
 
-test('a kill after the last cell costs no result, although the model server is gone', async (t) => {
+test('a kill after the last cell loses no result, even if the model server is gone', async (t) => {
     const { server, model, sweep } = await startShort(t, [1]);
     const watch = watchLedger(server.data, sweep);
     await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);
@@ -80,7 +80,7 @@ test('a kill after the last cell costs no result, although the model server is g
     assert.equal(cells[0].state, 'measured');
 });
 
-test('a sweep whose model server is down after a kill, as after a reboot, waits until it is up', async (t) => {
+test('a sweep whose model server is down when opsbrain restarts, as after a reboot, waits until it is up', async (t) => {
     const { server, model, sweep } = await startShort(t, [1, 2]);
     const watch = watchLedger(server.data, sweep);
     await untilCount({ ...watch, done: () => false }, 'accepted', (before, now) => now === 1);
@@ -100,7 +100,7 @@ test('a sweep whose model server is down after a kill, as after a reboot, waits 
     assert.deepEqual(cells.map(({ state }) => state), ['measured', 'measured']);
 });
 
-// startShort(t, concurrency): a sweep with one short cell for each of these numbers of users.
+// startShort(t, concurrency): starts a sweep with one short cell for each number of users in `concurrency`.
 async function startShort(t, concurrency) {
     const model = await startSimserve(t);
     const server = await startServer(t);
@@ -122,8 +122,8 @@ async function start(server, plan = PLAN) {
     return sweep.id;
 }
 
-// killUntilDone(...): kills the server at one moment after the other until the sweep is done or there were `enough` kills; returns
-// the number of kills. `earlier` is the number of kills in earlier sweeps, after which the moments continue.
+// killUntilDone(...): kills the server again and again, at each of the MOMENTS in turn, until the sweep is done or there were
+// `enough` kills; returns the number of kills. `earlier` is the number of kills in earlier sweeps: the MOMENTS continue from there.
 async function killUntilDone(server, sweep, enough, typical, earlier) {
     const names = Object.keys(MOMENTS);
     for (let kills = 0; kills < enough; kills++) {
@@ -144,7 +144,7 @@ async function killUntilDone(server, sweep, enough, typical, earlier) {
     return enough;
 }
 
-// afterTakeover(server, sweep, before): the ledger once the dead process's attempt is marked as interrupted.
+// afterTakeover(server, sweep, before): waits until the dead process's attempt is marked as interrupted; returns the ledger.
 function afterTakeover(server, sweep, before) {
     const dead = new Set(before.attempts.filter((each) => each.state === 'running').map((each) => each.id));
     return until('the interrupted attempt to be marked', async () => {
@@ -154,7 +154,7 @@ function afterTakeover(server, sweep, before) {
     });
 }
 
-// checkNothingLost(moment, before, after): checks that both ledgers are intact, and that what was committed is unchanged.
+// checkNothingLost(moment, before, after): checks that both ledgers are intact, and that the committed cells are unchanged.
 function checkNothingLost(moment, before, after) {
     assert.equal(before.integrity, 'ok', moment);
     assert.equal(after.integrity, 'ok', moment);
@@ -186,8 +186,8 @@ async function countInterrupted(server, sweep) {
     return interrupted.length;
 }
 
-// compare(ledger, reference): checks that each cell is there once, with its last attempt and the figures of the undisturbed
-// sweep.
+// compare(ledger, reference): checks that each cell was measured in its last attempt, and that its figures agree with those of
+// the undisturbed sweep.
 function compare(ledger, reference) {
     assert.equal(ledger.cells.length, reference.cells.length);
     for (const [i, cell] of ledger.cells.entries()) {
@@ -200,8 +200,8 @@ function compare(ledger, reference) {
     for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
 }
 
-// compareFigures(one, other, users, where): compares medians and rates. Rates may differ by ALLOWED.share or, if that is more, by
-// one request of each user, which the window's end interrupts.
+// compareFigures(one, other, users, where): compares medians and rates. A rate is allowed to differ by ALLOWED.share or, if that is
+// more, by one request per user, because the end of the window interrupts each user's last request.
 function compareFigures(one, other, users, where) {
     for (const metric of ['ttft', 'itl', 'tpot', 'e2e'])
         near(one.latency[metric].p50_ms, other.latency[metric].p50_ms, ALLOWED.ms, `${metric}, ${where}`);

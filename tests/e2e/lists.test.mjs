@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists by time, descriptions of resources, and counts of cells that agree wherever they are shown.
+// Lists restricted to a period, descriptions of resources, and cell counts that are the same in every answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, text } from './support/clients.mjs';

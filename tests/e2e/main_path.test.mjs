@@ -52,12 +52,12 @@ forEachClient('a client registers, checks, plans, sweeps and reports', async (t,
     await client.close();
 });
 
-// The model's times are known; a machine that is busy with other tests adds to them.
+// The model server's times are known, but a machine that is busy with other tests adds to them.
 function between(low, actual, high, what) {
-    assert.ok(low <= actual && actual <= high, `${what} is ${actual}, not ${low} to ${high}`);
+    assert.ok(low <= actual && actual <= high, `${what}: got ${actual}, expected ${low} to ${high}`);
 }
 
-test('the same idempotency key starts one sweep', async (t) => {
+test('two calls with the same idempotency key start one sweep', async (t) => {
     const model = await startSimserve(t);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

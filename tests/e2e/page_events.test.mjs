@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream of events of an open browser tab: each event names what changed. "*" means that anything may have changed, "*load"
-// that metrics were scraped.
+// The event stream that an open browser tab receives: each event names what changed. "*" means that anything may have changed,
+// and "*load" means that metrics were scraped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
@@ -36,7 +36,7 @@ async function nextNaming(stream, name) {
     }
 }
 
-test('a tab receives the name of the deployment that changed, and at most "*" besides', async (t) => {
+test('a tab receives the name of the deployment that changed, and nothing else except "*"', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const stream = events(server);
@@ -48,7 +48,7 @@ test('a tab receives the name of the deployment that changed, and at most "*" be
     await stream.return();
 });
 
-test('a tab is notified when metrics were scraped, and the overview then shows the load', async (t) => {
+test('a tab is notified when metrics have been scraped, and the overview then shows the load', async (t) => {
     const [server, sim] = [await startServer(t), await startSimserve(t)];
     const client = await connect('2x-2026', server.url);
     const browser = new Browser(server.port);
@@ -64,14 +64,14 @@ test('a tab is notified when metrics were scraped, and the overview then shows t
     await stream.return();
 });
 
-test('a stream is for those who are signed in, and ends with their key', async (t) => {
+test('only a signed-in user gets a stream, which ends when the key is revoked', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     const server = await startServer(t, { data });
     const browser = new Browser(server.port);
     assert.equal((await browser.get('/events')).status, 303);
     const asked = await request(server.port, { path: '/events', headers: { Accept: 'text/event-stream' } });
-    assert.deepEqual([asked.status, asked.body], [204, ''], 'the browser would log a page as an error');
+    assert.deepEqual([asked.status, asked.body], [204, ''], 'the browser would report an HTML page as an error');
     await browser.signIn(key);
     const stream = events(server, { Cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') });
     await stream.next();
@@ -79,7 +79,7 @@ test('a stream is for those who are signed in, and ends with their key', async (
     await ended(stream);
 });
 
-test('signing out ends the streams of that browser alone, at once', async (t) => {
+test("signing out ends that browser's streams at once, but no other streams", async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     const server = await startServer(t, { data });

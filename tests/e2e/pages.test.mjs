@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages: what each shows to whom, and that foreign text is never markup.
+// The pages: what they show to each role, and that untrusted text never becomes markup.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -13,7 +13,7 @@ const PRINTABLE = HOSTILE.replace(/[\u001b\u202e]/g, ''); // without the charact
 const PAGES = ['/', '/deployments', '/deployments/sim', '/history?deployment=sim', '/jobs', '/leases', '/audit-log', '/imports', '/runs', '/sweeps'];
 const FORMS = ['/register', '/sweeps/new?deployment=sim'];
 
-// What an HTML page must not contain: markup from the text, attributes with scripts, control characters.
+// What an HTML page must not contain: markup from untrusted text, styles or scripts in attributes, control characters.
 function assertHarmless(body, where) {
     assert.doesNotMatch(body, /<script>|<img/, where);
     assert.doesNotMatch(body.replaceAll(/"[^"]*"/g, '""'), /<[a-z][^>]*\s(style|on[a-z]+)=/, where);
@@ -21,7 +21,7 @@ function assertHarmless(body, where) {
     assert.doesNotMatch(body, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/, where);
 }
 
-test('foreign text is never markup on any page', async (t) => {
+test('untrusted text never becomes markup on any page', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
@@ -52,10 +52,10 @@ test('foreign text is never markup on any page', async (t) => {
     const token = await browser.token('/register');
     const refused = await browser.post('/register', { token, name: HOSTILE, url: HOSTILE, hardware: HOSTILE });
     assert.equal(refused.status, 422);
-    assertHarmless(refused.body, 'the form again');
+    assertHarmless(refused.body, 'the form, shown again');
 });
 
-// Returns the arguments that a tool requires, with foreign text as the argument `name`; undefined if that argument cannot hold text.
+// Returns the arguments that a tool requires, and untrusted text in the argument `name`; undefined if that argument cannot hold text.
 function hostileArguments({ properties, required = [] }, name, usual) {
     const { type, items } = properties[name];
     const text = type === 'string' ? HOSTILE : type === 'array' && items?.type === 'string' ? [HOSTILE] : undefined;
@@ -64,7 +64,7 @@ function hostileArguments({ properties, required = [] }, name, usual) {
     return { ...needed, [name]: text ?? { [HOSTILE]: HOSTILE } };
 }
 
-test('foreign text is never markup, whichever parameter of a tool it came in', async (t) => {
+test('untrusted text never becomes markup, whichever parameter of a tool it came in', async (t) => {
     const [server, sim] = [await startServer(t), await startSimserve(t)];
     const client = await connect('2x-2026', server.url);
     await client.call('deployment_register', { name: 'sim', url: sim.url });
@@ -118,7 +118,7 @@ test('forms are explained in plain words, without the names of tools and paramet
     assert.match(body, /name="output_tokens" placeholder="128"/);
 });
 
-test('a viewer sees no button for what only others may do, and is refused when sending the form anyway', async (t) => {
+test('a viewer sees no button for an action that needs another role, and is refused when sending its form anyway', async (t) => {
     const data = await temporaryFolder(t);
     const keys = { eve: await addKey(data, 'eve', '--role', 'viewer'), otto: await addKey(data, 'otto', '--role', 'operator') };
     const server = await startServer(t, { data });
@@ -141,7 +141,7 @@ test('a viewer sees no button for what only others may do, and is refused when s
     for (const path of FORMS) assert.equal((await eve.get(path)).status, 403, path);
 });
 
-test('the page of a refusal has the navigation and, if a user is signed in and the path is known, "Sign out"', async (t) => {
+test('an error page has the navigation and, if a user is signed in and the path is known, "Sign out"', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -169,7 +169,7 @@ test('the page of a refusal has the navigation and, if a user is signed in and t
     assert.equal((await eve.post('/sign-out', { token: await eve.token('/register') })).headers.location, '/sign-in');
 });
 
-test('a deployment is registered, and a sweep is planned, started once and cancelled, with forms alone', async (t) => {
+test('forms alone can register a deployment, and plan, start and cancel a sweep; a start sent twice starts one sweep', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
@@ -199,7 +199,7 @@ test('a deployment is registered, and a sweep is planned, started once and cance
     await until('the job to be cancelled', async () => /class="state warn">cancelled/.test((await browser.get('/jobs')).body));
 });
 
-test('an uploaded file is imported, and what was not read is shown', async (t) => {
+test('an uploaded file is imported, and the page shows which column was not read', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const token = await browser.token('/imports');
@@ -244,10 +244,10 @@ test('the overview says why a job failed', async (t) => {
     await until('the sweep to fail', async () => (await client.call('job_show', { job })).job.state === 'failed');
     await client.close();
     const { body } = await new Browser(server.port).get('/');
-    assert.match(body, /Failed, of the jobs created in the last 24 hours.*<td[^>]*><bdi>[^<]*out of paper/s);
+    assert.match(body, /Failed jobs created in the last 24 hours.*<td[^>]*><bdi>[^<]*out of paper/s);
 });
 
-test('a deployment may have the name "new"', async (t) => {
+test('a deployment can be named "new"', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);
@@ -257,7 +257,7 @@ test('a deployment may have the name "new"', async (t) => {
     await client.close();
 });
 
-test('the link that forces a comparison keeps the options of the request', async (t) => {
+test('the link "compare anyway" keeps the options of the request', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const add = (hardware, speed) =>
@@ -265,10 +265,10 @@ test('the link that forces a comparison keeps the options of the request', async
     const [a, b] = [(await add('L4', 90)).run.id, (await add('H100', 100)).run.id];
     await client.close();
     const { body } = await new Browser(server.port).get(`/compare?a=${a}&b=${b}&keep_wrong=1`);
-    assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare all the same/);
+    assert.match(body, /href="\/compare\?a=[^"]*&amp;keep_wrong=1">compare anyway/);
 });
 
-test('lists have pages, their filters are in the query, and HEAD gets no body', async (t) => {
+test('long lists are split into pages whose links keep the filter, and HEAD gets no body', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const client = await connect('2x-2026', server.url);

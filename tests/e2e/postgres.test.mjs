@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes at one PostgreSQL database, and a pooler in front of a database.
+// Two processes that use one PostgreSQL database, a pooler in front of a database, and the key commands.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { onPostgres, prepareDatabase, query } from './support/database.mjs';
 import { atEnd, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 import { POOLER, startPooler } from './support/postgres_server.mjs';
 
-const HOLD_MS = 12_000; // how long a holder keeps the database without renewing its claim
+const HOLD_MS = 12_000; // how long a process keeps the database if it does not renew its hold
 const skip = onPostgres ? false : 'OPSBRAIN_TEST_DATABASE is not set';
 
 async function register(server, name) {
@@ -21,10 +21,10 @@ async function register(server, name) {
     }
 }
 
-// startAt(t, data): a server at the PostgreSQL database of the folder `data`, with a data folder of its own.
+// startAt(t, data): starts a server with the PostgreSQL database of the folder `data`, but with a data folder of its own.
 const startAt = (t, data) => startServer(t, { env: { OPSBRAIN_DATABASE: prepareDatabase(data) } });
 
-// moveAway(data): pretends that the process which holds the database is on another machine, where it may still be running.
+// moveAway(data): pretends that the process that holds the database is on another machine, where it might still be running.
 const moveAway = (data) => query(data, `UPDATE opsbrain_holder SET process = ''`);
 
 async function timed(work) {
@@ -33,7 +33,7 @@ async function timed(work) {
     return performance.now() - begun;
 }
 
-test('after an orderly end, and after a crash on the same machine, the next process opens the database at once', { skip }, async (t) => {
+test('after an orderly exit, and after a crash on the same machine, the next process opens the database at once', { skip }, async (t) => {
     const server = await startAt(t, await temporaryFolder(t));
     await server.stop();
     assert.ok((await timed(() => server.start())) < HOLD_MS / 2);
@@ -47,11 +47,11 @@ test('after a crash on another machine, the next process opens the database with
     moveAway(data);
     await server.program.kill();
     const took = await timed(() => server.start());
-    assert.ok(took < HOLD_MS + 3000, `${took} ms, with the start itself`);
+    assert.ok(took < HOLD_MS + 3000, `${took} ms, including the start itself`);
     t.diagnostic(`${(took / 1000).toFixed(1)} s`);
 });
 
-test('a holder that was paused for too long stores nothing more, and reports that', { skip }, async (t) => {
+test('a process that loses the database because it was paused for too long stores nothing more, and says so', { skip }, async (t) => {
     const data = await temporaryFolder(t);
     const first = await startAt(t, data);
     await register(first, 'before');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to connect to PostgreSQL, with and without TLS, and the sentence for each way that fails.
+// The ways to connect to PostgreSQL, with and without TLS, and the error message for each way that fails.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ async function passwordFile(t, text, mode) {
 
 const skip = (await findPostgres()) ? false : 'PostgreSQL is not installed';
 
-test('each way to connect works, or is refused with the reason', { skip }, async (t) => {
+test('each way to connect works, or fails with a message that says why', { skip }, async (t) => {
     const server = await startWithTls(t);
     const authority = path.join(server.folder, 'ca.crt');
     const data = await temporaryFolder(t);
@@ -55,9 +55,9 @@ test('each way to connect works, or is refused with the reason', { skip }, async
     const line = `127.0.0.1:${server.port}:*:alice:${PASSWORD}\n`;
     const connect = async (address, env = {}) => (await run(['key', 'list', '--data', data], { ...env, OPSBRAIN_DATABASE: address })).output;
     const works = async (...way) => assert.match(await connect(...way), /^\| id /, way[0]);
-    const fails = async (sentence, ...way) => {
+    const fails = async (message, ...way) => {
         const output = await connect(...way);
-        assert.match(output, sentence, way[0]);
+        assert.match(output, message, way[0]);
         assert.doesNotMatch(output, /p@ss|p%40ss|hunter2/, way[0]);
     };
 
@@ -72,15 +72,15 @@ test('each way to connect works, or is refused with the reason', { skip }, async
     await works(`${USER}${here}/plain?passfile=${await passwordFile(t, line, 0o600)}`);
     await works(`postgresql://postgres@/plain?host=${server.folder}&port=${server.port}`);
 
-    const untrusted = /the database's certificate cannot be verified: name the file of its authority, sslrootcert=FILE/;
+    const untrusted = /the database's certificate cannot be verified: name its CA certificate file with sslrootcert=FILE/;
     for (const more of ['', '&sslmode=verify-ca', '&sslmode=verify-full']) await fails(untrusted, LOGIN + there('tls_only', more));
-    await fails(/certificate is for another name: connect to the name that it has/, `${LOGIN}127.0.0.2:${server.port}/tls_only?${trusted.slice(1)}`);
-    await fails(/the file of sslrootcert cannot be read/, LOGIN + there('tls_only', '&sslrootcert=/none.crt'));
+    await fails(/certificate is for a different host name: use that name in the address/, `${LOGIN}127.0.0.2:${server.port}/tls_only?${trusted.slice(1)}`);
+    await fails(/the file that sslrootcert names cannot be read/, LOGIN + there('tls_only', '&sslrootcert=/none.crt'));
     await fails(/sslmode must be disable, allow, prefer, require, verify-ca or verify-full/, LOGIN + there('tls_only', '&sslmode=strange'));
     await fails(/does not let this user in.*pg_hba\.conf/, LOGIN + there('tls_only', '&sslmode=disable'));
     await fails(/refuses the user or the password/, `postgresql://alice:hunter2@${here}/plain`);
 
-    const without = /the database asks for a password, and there is none: .*PGPASSWORD.*PGPASSFILE.*HOST:PORT:DATABASE:USER:PASSWORD.*mode 0600/;
+    const without = /the database asks for a password, and none was given: .*PGPASSWORD.*PGPASSFILE.*mode 0600.*HOST:PORT:DATABASE:USER:PASSWORD/;
     await fails(without, `${USER}${here}/plain`);
     await fails(without, `${USER}${here}/plain`, { PGPASSFILE: await passwordFile(t, line, 0o644) });
     await fails(without, `${USER}${here}/plain`, { PGPASSFILE: await passwordFile(t, `${PASSWORD}\n`, 0o600) });
@@ -91,12 +91,12 @@ test('each way to connect works, or is refused with the reason', { skip }, async
     assert.equal(code, 0, output);
 
     await fails(/OPSBRAIN_DATABASE_PASSWORD_FILE \/none cannot be read/, `${USER}${here}/plain`, { OPSBRAIN_DATABASE_PASSWORD_FILE: '/none' });
-    await fails(/the address of the database has a line break/, `${LOGIN}${here}/plain\n`);
-    await fails(/cannot be reached: check that it runs, and its address/, `${LOGIN}127.0.0.1:1/plain`);
-    await fails(/cannot be reached: check that it runs, and its address/, `${LOGIN}nowhere.invalid/plain`);
+    await fails(/the database address contains a line break/, `${LOGIN}${here}/plain\n`);
+    await fails(/cannot be reached: check that it is running, and that the address is right/, `${LOGIN}127.0.0.1:1/plain`);
+    await fails(/cannot be reached: check that it is running, and that the address is right/, `${LOGIN}nowhere.invalid/plain`);
 });
 
-test('a password that is changed while a server runs is read again', { skip }, async (t) => {
+test('after the database password is changed, a running server reads the new one from its file', { skip }, async (t) => {
     const postgres = await startWithTls(t);
     const file = await passwordFile(t, PASSWORD, 0o600);
     const args = ['--database', `${USER}127.0.0.1:${postgres.port}/plain`, '--database-password-file', file];

@@ -23,7 +23,7 @@ async function register(server, name) {
     }
 }
 
-// startStandby(t, primary): a server that follows the primary.
+// startStandby(t, primary): starts a PostgreSQL server that follows the primary.
 const startStandby = (t, primary) =>
     startPostgres(t, bin, {
         prepare: async (folder, as) => {
@@ -45,7 +45,7 @@ async function comeBack(server) {
 const knows = (postgres, name) => postgres.query(`SELECT count(*) FROM deployments WHERE name = '${name}'`).trim() === '1';
 const endSessions = (postgres) => postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'opsbrain'`);
 
-test('after a failover nothing is read from the former primary, nor written to it', { skip }, async (t) => {
+test('after a failover, nothing is read from the former primary or written to it', { skip }, async (t) => {
     const first = await startPostgres(t, bin);
     const second = await startStandby(t, first);
     const hosts = [first, second].map(({ port }) => `127.0.0.1:${port}`).join();

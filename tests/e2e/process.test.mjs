@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting, refusing to start, stopping, and metrics.
+// How the server starts, refuses to start, stops, and serves metrics.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -21,12 +21,12 @@ async function argsOnFreePort(data) {
     return ['--listen', `127.0.0.1:${await freePort()}`, '--data', data];
 }
 
-test('a data folder belongs to one process', async (t) => {
+test('only one process at a time can use a data folder', async (t) => {
     const server = await startServer(t);
     await refusesToStart(await argsOnFreePort(server.data), /in use.*process \d+/);
 });
 
-test('a port that is in use is refused, whichever process has it', async (t) => {
+test('the server does not start on a port that is in use, by opsbrain or by another program', async (t) => {
     const server = await startServer(t);
     const data = await temporaryFolder(t);
     await refusesToStart(['--listen', `127.0.0.1:${server.port}`, '--data', data], /in use|taken/);
@@ -38,7 +38,7 @@ test('a port that is in use is refused, whichever process has it', async (t) => 
     await refusesToStart(['--listen', `127.0.0.1:${port}`, '--data', data], /in use|taken/);
 });
 
-test('a database of a newer opsbrain is refused', async (t) => {
+test('a database from a newer opsbrain is refused', async (t) => {
     const server = await startServer(t);
     await server.stop();
     const database = new DatabaseSync(path.join(server.data, 'opsbrain.db'));
@@ -54,12 +54,12 @@ test('a file that is not a database is refused', async (t) => {
     await refusesToStart(await argsOnFreePort(data), /opsbrain\.db/);
 });
 
-test('without keys, an address that is not loopback is refused', async (t) => {
+test('without keys, the server refuses to listen on an address that is not loopback', async (t) => {
     const data = await temporaryFolder(t);
     await refusesToStart(['--listen', `0.0.0.0:${await freePort()}`, '--data', data], /key add/);
 });
 
-test('an unknown flag and a bad value are refused, and quoted in the refusal', async (t) => {
+test('an unknown flag or a bad value is refused, and the message quotes it', async (t) => {
     const data = await temporaryFolder(t);
     await refusesToStart(['--data', data, '--colour', 'red'], /--colour/);
     await refusesToStart(['--data', data, '--workers', 'many'], /workers.*many/);
@@ -73,7 +73,7 @@ test('an unknown command fails, and --help prints help', async () => {
     assert.match(help.output, /serve/);
 });
 
-test('SIGTERM ends the server in time while clients are connected', async (t) => {
+test('SIGTERM stops the server within 8 seconds while clients are connected', async (t) => {
     const server = await startServer(t);
     const clients = await Promise.all(['legacy-1x', '2x-legacy', '2x-2026'].map((kind) => connect(kind, server.url)));
     const began = performance.now();
@@ -82,7 +82,7 @@ test('SIGTERM ends the server in time while clients are connected', async (t) =>
     await Promise.all(clients.map((client) => client.client.close()));
 });
 
-test('metrics are Prometheus text', async (t) => {
+test('metrics are in the Prometheus text format', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     await client.listTools();

@@ -43,17 +43,17 @@ test('unknown tools, invalid arguments and unknown names are refused, and no swe
     await client.close();
 });
 
-test('the refusal of a grid that is too large names the number of cells', async (t) => {
+test('the refusal of a grid that is too large states its number of cells', async (t) => {
     const { client } = await withClient(t);
     const many = Array.from({ length: 64 }, (_, i) => i + 1);
-    const sentence = await client.refusal('sweep_start', {
+    const message = await client.refusal('sweep_start', {
         ...GRID,
         concurrency: many,
         input_tokens: many,
         output_tokens: many,
         repetitions: 20,
     });
-    assert.match(sentence, /5,?242,?880/);
+    assert.match(message, /5,?242,?880/);
     await client.close();
 });
 
@@ -69,18 +69,18 @@ test('a sweep of more than an hour needs the digest of its plan', async (t) => {
     await client.close();
 });
 
-test('addresses of metadata services and invalid names of secrets are refused', async (t) => {
+test('the addresses of metadata services and invalid secret names are refused', async (t) => {
     const { client, server } = await withClient(t);
     const urls = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[::ffff:a9fe:a9fe]/', 'http://2852039166/'];
     for (const url of urls) {
-        const sentence = await client.refusal('deployment_register', { name: 'meta', url });
-        assert.match(sentence, /metadata|IPv4 address/, url);
+        const message = await client.refusal('deployment_register', { name: 'meta', url });
+        assert.match(message, /metadata|IPv4 address/, url);
     }
     const leaked = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789';
     for (const secret of ['../etc/passwd', 'lower', 'A B', leaked]) {
-        const sentence = await client.refusal('deployment_register', { name: 'x', url: 'http://127.0.0.1:1', secret });
-        assert.match(sentence, /secret/, secret);
-        assert.ok(!sentence.includes(leaked));
+        const message = await client.refusal('deployment_register', { name: 'x', url: 'http://127.0.0.1:1', secret });
+        assert.match(message, /secret/, secret);
+        assert.ok(!message.includes(leaked));
     }
     assert.ok(!server.output().includes(leaked));
     assert.ok(!JSON.stringify(await client.call('audit_list')).includes(leaked));
@@ -101,9 +101,9 @@ test('a secret that the model server refuses is reported as refused, but not sho
     const secret = 'not-the-right-one-at-all';
     const { client, model } = await withClient(t, ['--api-key', 'right'], { env: { OPSBRAIN_SECRET_LAB: secret } });
     await client.call('deployment_register', { name: 'locked', url: model.url, secret: 'LAB' });
-    const sentence = await client.refusal('model_query', { deployment: 'locked', prompt: 'Hello' });
-    assert.match(sentence, /auth|401/);
-    assert.ok(!sentence.includes(secret));
+    const message = await client.refusal('model_query', { deployment: 'locked', prompt: 'Hello' });
+    assert.match(message, /auth|401/);
+    assert.ok(!message.includes(secret));
     await client.close();
 });
 
@@ -123,7 +123,7 @@ test('a correct secret is used and never shown', async (t) => {
     await client.close();
 });
 
-test('a missing model and a prompt longer than the context are each reported with a class of failure', async (t) => {
+test('a missing model and a prompt longer than the context are each reported with the class of the failure', async (t) => {
     const { client, model } = await withClient(t, ['--max-model-len', '64']);
     await client.call('deployment_register', { name: 'other', url: model.url, model: 'nope' });
     assert.match(await client.refusal('model_query', { deployment: 'other', prompt: 'Hi' }), /nope.*not_found/s);
@@ -146,7 +146,7 @@ test('cells whose prompts are longer than the context are infeasible, not failed
     await client.close();
 });
 
-test('a request to a server that stalls is ended and classified', async (t) => {
+test('a request to a server that stalls ends with a timeout, and the failure is classified', async (t) => {
     const { client } = await withClient(t, ['--fault', 'stall_mid_stream=1']);
     const grid = { ...GRID, idle_timeout_s: 1, ttft_timeout_s: 2, request_timeout_s: 3, warmup_limit_s: 1 };
     const { sweep, job } = await client.call('sweep_start', grid);
@@ -158,7 +158,7 @@ test('a request to a server that stalls is ended and classified', async (t) => {
     await client.close();
 });
 
-test('a deployment that fails steadily stops the sweep, which says why', async (t) => {
+test('a sweep stops if its deployment keeps failing, and says why', async (t) => {
     const { client, model } = await withClient(t);
     const { sweep, job } = await client.call('sweep_start', {
         ...GRID,

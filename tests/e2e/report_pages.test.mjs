@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the pages of runs and comparisons, and the files at URLs with an ending such as .html, .svg or .csv: their statuses,
-// sizes and ETags, and that a run's page has the figures of run_show. tests/browser/ opens the pages in a browser.
+// Tests the pages of runs and comparisons, and the files whose URLs end in .html, .svg, .csv and so on: their statuses, sizes
+// and ETags, and that a run's page has the figures of run_show. The tests in tests/browser/ open the pages in a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
@@ -8,7 +8,7 @@ import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 import { gridFile } from '../browser/grid_file.mjs';
 
-const PAGE_MAX_BYTES = 150_000; // with its style sheets and scripts
+const PAGE_MAX_BYTES = 150_000; // including its style sheets and scripts
 const SCRIPTS_MAX_BYTES = 25_000;
 const REPORT_MAX_BYTES = 400_000;
 
@@ -31,7 +31,7 @@ async function importedTwice(t, server) {
     return { client, ids };
 }
 
-test('a run has a page with the figures of run_show, and files', async (t) => {
+test('the page of a run has the figures of run_show, and a run or comparison can be downloaded as a file of each type', async (t) => {
     const server = await startServer(t);
     const { client, ids } = await importedTwice(t, server);
     const page = await get(server, `/runs/${ids[0]}`);
@@ -71,7 +71,7 @@ test('a run has a page with the figures of run_show, and files', async (t) => {
     assert.equal(whole.next_cursor, undefined);
 });
 
-test('a chart is drawn once, and is not sent again to a browser that names its ETag', async (t) => {
+test('a chart is drawn once, and is not sent again to a browser that sends its ETag', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const browser = new Browser(server.port);
@@ -99,7 +99,7 @@ test('a chart is drawn once, and is not sent again to a browser that names its E
     assert.equal((await browser.get(`/runs/${ids[0]}`)).headers['cache-control'], 'no-store', 'a page shows who is signed in');
 });
 
-test('the page of a run with 156 cells is small, with its style sheets and scripts, and so is its report', async (t) => {
+test('the page of a run with 156 cells is small, including its style sheets and scripts, and so is the report', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { run } = await client.call('run_import', { text: gridFile(), name: 'study.json' });
@@ -113,24 +113,24 @@ test('the page of a run with 156 cells is small, with its style sheets and scrip
         if (path.includes('.js')) scripts += bytes;
     }
     const report = Buffer.byteLength((await get(server, `/runs/${run.id}.html`)).body);
-    t.diagnostic(`${all} bytes, ${scripts} of scripts; its report ${report}`);
+    t.diagnostic(`page: ${all} bytes, including ${scripts} of scripts; report: ${report} bytes`);
     assert.ok(all <= PAGE_MAX_BYTES && scripts <= SCRIPTS_MAX_BYTES && report <= REPORT_MAX_BYTES);
 });
 
-test('a refused comparison names the unknown facts, and links to the forced comparison', async (t) => {
+test('the page of a refused comparison names the unknown facts, and has a link to compare anyway', async (t) => {
     const server = await startServer(t);
     const { ids } = await importedTwice(t, server);
     const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
     assert.match(page.body, /cannot be compared with/);
     assert.ok(page.body.indexOf('Known for neither side, which rules the comparison out') > 0);
-    const forced = page.body.match(/href="([^"]+)">compare all the same/)[1].replaceAll('&amp;', '&');
+    const forced = page.body.match(/href="([^"]+)">compare anyway/)[1].replaceAll('&amp;', '&');
     const compared = await get(server, forced);
     assert.equal(compared.status, 200);
     assert.doesNotMatch(compared.body, /rules the comparison out/);
     assert.equal((await get(server, forced.replace('/compare?', '/compare.html?'))).status, 200);
 });
 
-test('unknown ids and paths get 404, unknown plots and bad parameters 400; lists and the empty comparison get 200', async (t) => {
+test('unknown ids and paths get 404, unknown plots and bad parameters get 400, and lists and an empty comparison get 200', async (t) => {
     const server = await startServer(t);
     const expected = {
         '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,

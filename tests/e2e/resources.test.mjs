@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources, prompts and completion as the official clients see them.
+// Resources, prompts and completion, as the official clients see them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient } from './support/clients.mjs';
@@ -7,7 +7,7 @@ import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// Client 2.x reports -32002, the code of the era with sessions, to its callers as -32602.
+// Client 2.x reports -32002, the error code in the protocol versions with sessions, to its callers as -32602.
 const NOT_FOUND = { 'legacy-1x': -32002, '2x-legacy': -32602, '2x-auto': -32602, '2x-2026': -32602 };
 
 // listAll(client): every resource, page by page.
@@ -32,7 +32,7 @@ async function start(t, kind) {
 
 const contents = async (client, uri) => (await client.readResource({ uri })).contents[0];
 
-forEachClient('resources can be listed and read, and their ids completed', async (t, kind) => {
+forEachClient('resources can be listed and read, and their ids can be completed', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     const capabilities = client.getServerCapabilities();
     assert.deepEqual(capabilities.resources, { subscribe: true, listChanged: true });
@@ -104,7 +104,7 @@ forEachClient('resources can be listed and read, and their ids completed', async
     await connection.close();
 });
 
-forEachClient('prompts are listed and filled in, and their arguments completed', async (t, kind) => {
+forEachClient('prompts can be listed and filled in, and their arguments can be completed', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     const { prompts } = await client.listPrompts();
     assert.deepEqual(
@@ -130,7 +130,7 @@ forEachClient('prompts are listed and filled in, and their arguments completed',
     await connection.close();
 });
 
-forEachClient('unknown resources are refused with the code of the era, an unknown cursor with -32602', async (t, kind) => {
+forEachClient("an unknown resource is refused with the code of the client's protocol version, an unknown cursor with -32602", async (t, kind) => {
     const { connection, client } = await start(t, kind);
     for (const uri of ['opsbrain://runs/run_nobody', 'opsbrain://nothing', 'file:///etc/passwd', 'opsbrain://runs/a%2Fb'])
         await assert.rejects(client.readResource({ uri }), (error) => {
@@ -142,7 +142,7 @@ forEachClient('unknown resources are refused with the code of the era, an unknow
     await connection.close();
 });
 
-// Only these kinds of clients have a session, whose stream carries the notifications.
+// Only these kinds of clients have a session. Its stream carries the notifications.
 for (const kind of ['legacy-1x', '2x-legacy'])
     test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);
@@ -159,13 +159,13 @@ for (const kind of ['legacy-1x', '2x-legacy'])
         await until('the last update', () => updates().at(-1).at > overAt - 300, 3000);
         for (const one of updates()) assert.equal(one.uri, uri);
         for (const [i, one] of updates().entries())
-            if (i > 0) assert.ok(one.at - updates()[i - 1].at > 900, 'more than one a second');
+            if (i > 0) assert.ok(one.at - updates()[i - 1].at > 900, 'more than one update a second');
         await client.unsubscribeResource({ uri });
         await until('the changed list', () => received.some((one) => one.method === 'notifications/resources/list_changed'));
         await connection.close();
     });
 
-test('a listening stream receives what it asked for and nothing else', async (t) => {
+test('a subscriptions/listen stream receives the notifications that it asked for, and no others', async (t) => {
     const { server, connection } = await start(t, '2x-2026');
     const { sweep, job } = await connection.call('sweep_start', { ...GRID, window_s: 2 });
     const uri = `opsbrain://sweeps/${sweep.id}`;
@@ -185,7 +185,8 @@ test('a listening stream receives what it asked for and nothing else', async (t)
     await connection.close();
 });
 
-// listen(t, port, notifications): an array to which the messages of a subscriptions/listen are added as they arrive.
+// listen(t, port, notifications): opens a subscriptions/listen stream; returns an array to which its messages are added as they
+// arrive.
 async function listen(t, port, notifications) {
     const events = [];
     const abort = new AbortController();
@@ -230,7 +231,7 @@ async function read(body, events) {
     }
 }
 
-test('results of 2026-07-28 say their type and how long they may be kept; resources/subscribe is unknown', async (t) => {
+test('in protocol 2026-07-28, results state their type and how long they can be cached, and resources/subscribe is unknown', async (t) => {
     const { server, connection } = await start(t, '2x-2026');
     const ask = async (method, params, name) => {
         const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys, and what each role may do.
+// Keys, and what each role is allowed to do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, forEachClient } from './support/clients.mjs';
 import { addKey, post, request, run, startServer, temporaryFolder } from './support/harness.mjs';
 
-forEachClient('a key is required, and its role decides what a call may do', async (t, kind) => {
+forEachClient('a key is required, and its role decides which calls are allowed', async (t, kind) => {
     const data = await temporaryFolder(t);
     const viewer = await addKey(data, 'eve', '--role', 'viewer');
     const operator = await addKey(data, 'otto', '--role', 'operator');
@@ -16,8 +16,8 @@ forEachClient('a key is required, and its role decides what a call may do', asyn
 
     const reads = await connect(kind, server.url, { key: viewer });
     await reads.call('deployment_list');
-    const sentence = await reads.refusal('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
-    assert.match(sentence, /operator/);
+    const message = await reads.refusal('deployment_register', { name: 'sim', url: 'http://127.0.0.1:9' });
+    assert.match(message, /operator/);
     await reads.close();
 
     const writes = await connect(kind, server.url, { key: operator });
@@ -33,7 +33,7 @@ forEachClient('a key is required, and its role decides what a call may do', asyn
     await writes.close();
 });
 
-test('without a key the answer is 401 and says how to authenticate', async (t) => {
+test('without a key, the answer is 401 and says how to authenticate', async (t) => {
     const data = await temporaryFolder(t);
     await addKey(data, 'alice', '--role', 'admin');
     const server = await startServer(t, { data });
@@ -49,7 +49,7 @@ test('the session and event ids of one principal are useless to another', async 
     const server = await startServer(t, { data });
     const alice = await connect('legacy-1x', server.url, { key: keys.alice });
     const bob = await connect('legacy-1x', server.url, { key: keys.bob });
-    // The headers of a request that the named principal sends in the session, which may be another principal's.
+    // as(name, session, more): the headers of a request that this principal sends in its own or another principal's session.
     const as = (name, session, more) => ({
         Authorization: `Bearer ${keys[name]}`,
         Accept: 'application/json, text/event-stream',
@@ -79,7 +79,7 @@ test('the session and event ids of one principal are useless to another', async 
     await bob.close();
 });
 
-test('a revoked key is refused while the server runs; key list and the log never show a key', async (t) => {
+test('a running server refuses a revoked key at once; neither `opsbrain key list` nor the log shows a key', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'admin');
     await addKey(data, 'bob', '--role', 'viewer');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Benchmark this server and tell me where it saturates", in three calls; how long job_show waits; the default plan.
+// Three calls do what "Benchmark this server and tell me where it saturates" asks for. Also tests how long job_show waits, and the
+// default plan.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -9,7 +10,7 @@ import { atEnd, inFlight, startServer, startSimserve, until } from './support/ha
 
 const RUNS_AT_ONCE = 3;
 
-// An answer of 16 tokens takes 20 ms if the request need not wait for its turn: even a window of one second has many answers.
+// An answer of 16 tokens takes 20 ms unless the request has to wait for its turn, so even a window of one second has many answers.
 const MODEL = ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${RUNS_AT_ONCE}`];
 
 for (const kind of ['legacy-1x', '2x-2026'])
@@ -40,7 +41,8 @@ for (const kind of ['legacy-1x', '2x-2026'])
         await client.close();
     });
 
-// The model never answers a completion; the test moves the server's clock forward, so that a wait of minutes takes seconds.
+// The model server never answers a completion request. The test moves opsbrain's clock forward, so that a wait of minutes takes
+// seconds.
 test('job_show waits at most 50 seconds without a progress token, and longer with one', { skip: NO_FAKED_CLOCK }, async (t) => {
     const clock = await fakedClock(t, { monotonic: true });
     const model = http.createServer((request, response) => {
@@ -62,7 +64,7 @@ test('job_show waits at most 50 seconds without a progress token, and longer wit
     const patient = client.callTool('job_show', { job, wait_s: 3600 }, options).catch(() => {}).finally(() => (ended = true));
     await until('progress', async () => received.length > 0);
     const hasty = client.call('job_show', { job, wait_s: 3600 });
-    await until('both waits', async () => (await inFlight(server)) === 2);
+    await until('both calls to wait', async () => (await inFlight(server)) === 2);
     await clock.set('+48s');
     assert.equal((await hasty).over, false);
     await clock.set('+150s');
@@ -73,7 +75,7 @@ test('job_show waits at most 50 seconds without a progress token, and longer wit
     await patient;
     await client.call('job_cancel', { job });
     await client.close();
-    server.env = {}; // threads that sleep by libfaketime's monotonic clock do not wake when they are asked to stop
+    server.env = {}; // threads that sleep on libfaketime's monotonic clock do not wake up when they are told to stop
     await server.killAndRestart();
 });
 
@@ -88,7 +90,7 @@ test('the default plan uses the search "climb", and needs no go-ahead', async (t
     await client.close();
 });
 
-test('a short context gets shorter prompts by default; if nothing is measured, the answer says so and why', async (t) => {
+test('for a model with a short context, the default prompts are shorter; if nothing is measured, the answer says so and why', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-model-len', '256']);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may see the pages, and who may send their forms.
+// Who is allowed to see the pages, and who is allowed to send their forms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser } from './support/browser.mjs';
@@ -32,7 +32,7 @@ async function auditRows(server, key, tool) {
     return JSON.parse(text).result.structuredContent.rows;
 }
 
-test('with keys, a page asks for a sign-in and is shown after it', async (t) => {
+test('if there are keys, a page redirects to the sign-in form, which leads back to the page', async (t) => {
     const { server, keys } = await startWithKeys(t, { eve: 'viewer' });
     const browser = new Browser(server.port);
 
@@ -54,7 +54,7 @@ test('with keys, a page asks for a sign-in and is shown after it', async (t) => 
     assert.equal((await browser.get('/')).status, 303);
 });
 
-test('a signed-out cookie is refused; sign-in and sign-out are audited; cookie and key are never stored or logged', async (t) => {
+test('a cookie is refused after sign-out; sign-in and sign-out are audited; neither cookie nor key is stored or logged', async (t) => {
     const { data, server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);
@@ -76,7 +76,7 @@ test('a signed-out cookie is refused; sign-in and sign-out are audited; cookie a
     assert.equal((await auditRows(server, keys.ada, 'sign_out')).length, 1);
 });
 
-test('a cookie opens pages only; a key opens them in the Authorization header, but not in a URL', async (t) => {
+test('a cookie gives access to pages only; a key does too, in the Authorization header, but not in a URL', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);
@@ -106,7 +106,7 @@ test('a sign-in survives a restart, and ends when its key is revoked or the role
     assert.equal((await eve.get('/')).status, 303);
 });
 
-test('wrong keys are refused, then rate-limited, and the refusals are in the audit log', async (t) => {
+test('wrong keys are refused and, after several attempts, rate-limited; the refusals are in the audit log', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     const token = await browser.token('/sign-in');
@@ -154,7 +154,7 @@ test('forms are accepted only from pages of this server, with their token', asyn
     assert.equal((await browser.post('/sign-out', { token }, { 'Sec-Fetch-Site': undefined })).status, 303);
 });
 
-test('other origins may not read pages, a foreign Host is refused, and answers forbid foreign scripts and framing', async (t) => {
+test('other origins cannot read pages, an unknown Host is refused, and answers forbid framing and scripts from elsewhere', async (t) => {
     const server = await startServer(t, { args: ['--allowed-origins', '*'] });
     for (const origin of ['https://evil.example', 'http://localhost:3000']) {
         const answer = await request(server.port, { path: '/', headers: { Origin: origin } });
@@ -172,7 +172,7 @@ test('other origins may not read pages, a foreign Host is refused, and answers f
     }
 });
 
-test('a sign-in leads only to paths of this server; a page that another site links to is loaded once more', async (t) => {
+test('a sign-in leads only to paths on this server; a page that is reached by a link from another site reloads itself once', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     for (const to of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '/a\r\nX-A: b', '']) {
         const answer = await new Browser(server.port).signIn(keys.ada, to);
@@ -198,7 +198,7 @@ test('a trusted proxy or the setting public_url states that browsers use TLS', a
     const plain = new Browser(server.port, { 'X-Forwarded-Proto': 'https, http' });
     plain.cookies = new Map(browser.cookies);
     assert.equal((await plain.get('/')).status, 303);
-    // Without a trusted proxy, the setting public_url states the origin at which browsers see the pages.
+    // Without a trusted proxy, the setting public_url states the origin from which browsers load the pages.
     const known = await startServer(t, { args: ['--public-url', 'https://ops.example/x', '--allowed-hosts', 'ops.example'] });
     const behind = new Browser(known.port, { Host: 'ops.example' });
     const { headers } = await behind.get('/register');
@@ -211,7 +211,7 @@ test('a trusted proxy or the setting public_url states that browsers use TLS', a
         assert.equal(await status(origin), 403, origin);
 });
 
-test('without keys everybody is local, and the first page sets a cookie for the forms', async (t) => {
+test('without keys, every user is the admin "local", and the first page sets a cookie for the forms', async (t) => {
     const server = await startServer(t);
     const browser = new Browser(server.port);
     const page = await browser.get('/');

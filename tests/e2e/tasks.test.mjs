@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A benchmark as a task: followed with the official client's raw requests, across kill -9 of the server. The client
-// does not yet know the result of a call that became a task, so the tests send such a call themselves.
+// A sweep that runs as an MCP task. The tests follow it with raw requests through the official client, and one of them kills the
+// server meanwhile. The client does not yet understand the answer to a call that became a task, so the tests send such calls
+// themselves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -24,7 +25,7 @@ async function connectForTasks(url) {
     return client;
 }
 
-// callTool(server, name, arguments): the result of a call by a client that knows tasks.
+// callTool(server, name, arguments): calls a tool as a client that supports tasks does; returns the result.
 async function callTool(server, name, args) {
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: ENVELOPE } };
     const headers = {
@@ -76,7 +77,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     await server.killAndRestart();
 
     client = await connectForTasks(server.url);
-    const done = await untilTask(client, taskId, 'the end', ({ status }) => status !== 'working');
+    const done = await untilTask(client, taskId, 'the task to end', ({ status }) => status !== 'working');
     assert.equal(done.status, 'completed');
     assert.equal(done.createdAt, begun.createdAt);
     assert.ok(done.lastUpdatedAt > working.lastUpdatedAt);
@@ -88,7 +89,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     assert.equal(result.structuredContent.page, page);
     assert.ok(result.content[0].text.includes(`Page: ${page}`));
     const link = { type: 'resource_link', name: 'page', mimeType: 'text/html', uri: page };
-    assert.deepEqual(result.content.slice(1), [link], 'linked as in the answer of a call that waits');
+    assert.deepEqual(result.content.slice(1), [link], 'the page is linked as in the answer to a call that waits');
     for (const name of tool.outputSchema.required) assert.ok(name in result.structuredContent, name);
     await client.close();
 
@@ -98,14 +99,14 @@ test('a sweep is a task that survives kill -9', async (t) => {
     await client.close();
 });
 
-test('a sweep is cancelled as a task, the same call returns the same task, and an unknown task is refused', async (t) => {
+test('cancelling the task cancels the sweep, a repeated call returns the same task, and an unknown task is refused', async (t) => {
     const { server } = await start(t);
     const client = await connectForTasks(server.url);
     const args = { ...GRID, window_s: 30, idempotency_key: 'once' };
     const { taskId } = await callTool(server, 'sweep_start', args);
     await untilTask(client, taskId, 'the first cell', ({ statusMessage }) => statusMessage?.startsWith('cell 1 of 3'));
     await ask(client, 'tasks/cancel', { taskId });
-    const task = await untilTask(client, taskId, 'the end', ({ status }) => status !== 'working');
+    const task = await untilTask(client, taskId, 'the task to end', ({ status }) => status !== 'working');
     assert.equal(task.status, 'cancelled');
     const again = await callTool(server, 'sweep_start', args);
     assert.equal(again.taskId, taskId);

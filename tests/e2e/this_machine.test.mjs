@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model servers on this machine: off until the settings turn them on; they outlive opsbrain.
+// Model servers on the machine where opsbrain runs. They need a setting that allows them, and keep running when opsbrain is killed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { connect } from './support/clients.mjs';
 import { atEnd, freePort, OPSBRAIN, request, SIMSERVE, startServer, temporaryFolder, until } from './support/harness.mjs';
 import { apply, endNow, HERE, plan } from './support/this_machine.mjs';
 
-// Makes a folder with a recipe for simserve. `args` are the flags that let opsbrain run this recipe.
+// Makes a folder with a recipe that runs simserve on `port`. `args` are the flags that let opsbrain run this recipe.
 async function simserveHere(t) {
     const folder = await temporaryFolder(t);
     const program = await realpath(SIMSERVE);
@@ -34,7 +34,7 @@ async function answers(port) {
     return (await request(port, { path: '/health' }).catch(() => ({}))).status === 200;
 }
 
-test('nothing is deployed on this machine until the settings allow it, and no listed tool is named after settings', async (t) => {
+test('nothing can be deployed on this machine until a setting allows it, and no listed tool has "setting" in its name', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const { tools } = await client.client.listTools();
@@ -58,11 +58,11 @@ test('opsbrain does not start with the setting this_machine on Cloud Run or in a
         child.stderr.on('data', (chunk) => (output += chunk));
         const [code] = await once(child, 'close');
         assert.equal(code, 1);
-        assert.match(output, /the setting this_machine cannot be used (on Cloud Run|in a pod of Kubernetes)/);
+        assert.match(output, /the setting this_machine cannot be used (on Cloud Run|in a Kubernetes pod)/);
     }
 });
 
-test('a server outlives opsbrain, is found again, and ends at its time without opsbrain', async (t) => {
+test('a server keeps running when opsbrain is killed, is found after a restart, and ends on time while opsbrain is down', async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     let client = await connect('2x-2026', server.url);
@@ -74,11 +74,11 @@ test('a server outlives opsbrain, is found again, and ends at its time without o
     await apply(client, data, made);
     assert.ok(await answers(port));
     const { deployment } = await client.call('deployment_show', { deployment: 'gemma' });
-    assert.equal(deployment.hardware, undefined, 'the recipe names none');
+    assert.equal(deployment.hardware, undefined, 'the recipe names no hardware');
     await client.close();
 
     await server.killAndRestart();
-    assert.ok(await answers(port), 'the server ran on');
+    assert.ok(await answers(port), 'the server kept running');
     client = await connect('2x-2026', server.url);
     const { servers } = await client.call('deployment_discover', { target: 'here' });
     const [found] = servers.filter(({ name }) => name === 'gemma');
@@ -91,7 +91,7 @@ test('a server outlives opsbrain, is found again, and ends at its time without o
     await server.start();
 });
 
-test("an agent's approval, an imported recipe, a program that is not listed and overrides run nothing here", async (t) => {
+test("an agent's approval, an imported recipe, an unlisted program or an override cannot run anything on this machine", async (t) => {
     const { data, args, port } = await simserveHere(t);
     const server = await startServer(t, { data, args });
     const client = await connect('2x-2026', server.url);
@@ -104,7 +104,7 @@ test("an agent's approval, an imported recipe, a program that is not listed and 
         weights: { from: 'hub', repository: 'a/b' }, licence: { name: 'none' }, cost: [],
         status: 'reported', source: 'a call', as_of: '2026-01-01',
     };
-    assert.match(await client.refusal('recipe_import', { text: JSON.stringify(shell) }), /not imported by a call/);
+    assert.match(await client.refusal('recipe_import', { text: JSON.stringify(shell) }), /cannot be imported by a call/);
     assert.match(
         await client.refusal('deployment_plan', {
             deployment: 'gemma', target: 'here', recipe: 'local-llama-cpp-gemma-4-e2b', life_s: 1200,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opsbrain costs its clients' models before the first call: the list of tools, and the instructions.
+// How many tokens opsbrain costs its clients' models before the first call, for the list of tools and the instructions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './support/clients.mjs';
 import { addKey, run, startServer, temporaryFolder, until } from './support/harness.mjs';
 
-// Limits in tokens, of the tools that an admin gets by default.
-const LIMIT_EVER = 8000; // never to be raised: a new tool stays out of the default list, or replaces others
+// Limits, in tokens, on the tools that an admin gets by default.
+const LIMIT_EVER = 8000; // must never be raised: a new tool stays out of the default list, or replaces others
 const LIMIT_TODAY = 6700; // with today's tools
 const LIMIT_PER_TOOL = 700;
 
@@ -32,7 +32,7 @@ test('the list of tools fits its budget', async (t) => {
     assert.ok(together <= LIMIT_TODAY, `${together} tokens`);
 });
 
-test('the list has what the caller may call, in the sets that the URL names', async (t) => {
+test("the list has the tools that the caller's role allows, from the sets and tools that the URL names", async (t) => {
     const data = await temporaryFolder(t);
     const keys = {};
     for (const role of ['viewer', 'operator', 'admin']) keys[role] = await addKey(data, role, '--role', role);
@@ -58,7 +58,7 @@ test('the list has what the caller may call, in the sets that the URL names', as
     await lost.close();
 });
 
-test('a client that follows the list is notified when a new role changes it', async (t) => {
+test('a client is notified when a change of its role changes its list of tools', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'eve', '--role', 'viewer');
     await addKey(data, 'root', '--role', 'admin');
@@ -67,7 +67,7 @@ test('a client that follows the list is notified when a new role changes it', as
     const received = [];
     eve.onNotification(({ method }) => received.push(method));
     const before = namesOf(await eve.listTools());
-    // The role changes back and forth until the notification comes, because the client's stream may still be opening.
+    // The role changes back and forth until the notification comes, because the client's stream might still be opening.
     let role = 'viewer';
     await until('the notification', async () => {
         role = role === 'viewer' ? 'operator' : 'viewer';
@@ -79,13 +79,13 @@ test('a client that follows the list is notified when a new role changes it', as
     await eve.close();
 });
 
-test('a setting chooses the tools that are listed where the URL names none', async (t) => {
+test('a setting chooses the tools that are listed if the URL names none', async (t) => {
     const server = await startServer(t, { args: ['--tools', 'audit,model_query'] });
     assert.deepEqual(namesOf(await listAt(t, server.url)), ['audit_list', 'model_query']);
     assert.ok(namesOf(await listAt(t, `${server.url}?tools=all`)).length > 30);
 });
 
-test('the instructions begin with the warning about foreign text, and are too short to be truncated', async (t) => {
+test('the instructions warn about untrusted text early on, and are too short to be truncated', async (t) => {
     const server = await startServer(t);
     for (const kind of ['legacy-1x', '2x-2026']) {
         const client = await connect(kind, server.url);

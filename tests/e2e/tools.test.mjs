@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every tool must have (a title, a description, hints and schemas), and which tools there must be.
+// What every tool must have (a title, a description, hints and schemas), and which tools must exist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { connect } from './support/clients.mjs';
 import { startServer } from './support/harness.mjs';
 
-// Tools that leave the description of some arguments to a different tool, which their own description names.
+// Tools that do not describe some of their arguments: their descriptions name another tool that does.
 const DESCRIBED_ELSEWHERE = { sweep_start: 'sweep_plan', deployment_update: 'deployment_register' };
 
-// Returns the hints that the tool must have: destructiveHint and idempotentHint mean nothing for a tool that only reads.
+// Returns the hints that the tool must have. destructiveHint and idempotentHint mean nothing for a tool that only reads.
 function hintsOf({ annotations }) {
     const always = ['readOnlyHint', 'openWorldHint'];
     return annotations.readOnlyHint ? always : [...always, 'destructiveHint', 'idempotentHint'];
 }
 
-test('every tool has a title, a description, hints and a closed input schema, all but run_chart an output schema', async (t) => {
+test('every tool has a title, a description, hints and a closed input schema; all but run_chart have an output schema', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', `${server.url}?tools=all`);
     const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
@@ -29,7 +29,7 @@ test('every tool has a title, a description, hints and a closed input schema, al
         for (const [name, property] of Object.entries(tool.inputSchema.properties ?? {}))
             assert.ok((property.description ?? DESCRIBED_ELSEWHERE[tool.name])?.length > 5, `${tool.name} ${name}`);
         ajv.compile(tool.inputSchema);
-        assert.equal(tool.outputSchema === undefined, tool.name === 'run_chart', 'a picture has no structure');
+        assert.equal(tool.outputSchema === undefined, tool.name === 'run_chart', 'only run_chart, which draws a picture, has none');
         if (!tool.outputSchema) continue;
         assert.equal(tool.outputSchema.type, 'object', tool.name);
         ajv.compile(tool.outputSchema);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every result file of the fixtures and of published results is imported, audited, exported and imported again.
+// Every result file, from the test data and from published results, is imported, audited, exported and imported again.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const FOLDERS = ['tests/data/imports', '../shared/data/published-results'];
 
 async function tripsOf(t, folder) {
     const files = (await readdir(folder).catch(() => [])).filter((name) => name !== 'README.md');
-    if (files.length === 0) return t.skip(`there is no ${folder}`);
+    if (files.length === 0) return t.skip(`there are no files in ${folder}`);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     for (const name of files)
@@ -25,4 +25,4 @@ async function tripsOf(t, folder) {
 }
 
 for (const folder of FOLDERS)
-    test(`figures of ${folder} survive export and import, unless the export names them as lost`, (t) => tripsOf(t, folder));
+    test(`figures from ${folder} survive export and import, unless the export says that they are lost`, (t) => tripsOf(t, folder));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data folder of a version whose audit log had no chain of digests and whose secrets were not bound to an origin
-// (tests/data/upgrade) is still served: nothing in it is lost, its keys work, each secret that an admin had last set for a
-// deployment is bound to that deployment's address, and `secret list` names a deployment whose secret is bound nowhere.
+// A data folder from an old version (tests/data/upgrade), whose audit log had no chain of digests and whose secrets were not
+// bound to an origin, can still be served. Nothing in it is lost, and its keys work. If an admin last set a deployment's secret
+// and address, the secret is bound to that address. `secret list` names a deployment whose secret is bound nowhere.
 import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const KEYS = {
 };
 const SECRETS = { OPSBRAIN_SECRET_ALPHA: 'alpha-secret-value-1', OPSBRAIN_SECRET_BETA: 'beta-secret-value-22', OPSBRAIN_SECRET_GAMMA: 'gamma-secret-value-3' };
 const RUN = 'run_4w5ae1pyffgavs8zr1041q8vc4';
-const VOLATILE_TABLES = new Set(['sessions']); // tables whose rows come and go
+const VOLATILE_TABLES = new Set(['sessions']); // tables whose rows are added and removed all the time
 const VOLATILE_COLUMNS = new Set(['last_used_ms']); // columns that each use of a key changes
 
 async function oldFolder(t) {
@@ -41,7 +41,7 @@ function rowsOf(file) {
     return found;
 }
 
-// checkKept(table, after, before): checks that every old row is still there, with its old columns unchanged.
+// checkKept(table, after, before): checks that every old row is still there, unchanged in all old columns that are not volatile.
 function checkKept(table, after, before) {
     const columns = Object.keys(before[0] ?? {}).filter((name) => !VOLATILE_COLUMNS.has(name));
     const written = (row) => JSON.stringify(columns.map((name) => String(row[name])));
@@ -49,7 +49,7 @@ function checkKept(table, after, before) {
     for (const row of before) assert.ok(rows.has(written(row)), `${table} lost or changed ${written(row)}`);
 }
 
-test('a data folder of an older version is still served, and loses nothing', async (t) => {
+test('a data folder from an older version can still be served, and nothing in it is lost', async (t) => {
     const data = await oldFolder(t);
     const before = rowsOf(path.join(data, 'opsbrain.db'));
     const server = await startServer(t, { data, env: SECRETS });
@@ -65,7 +65,7 @@ test('a data folder of an older version is still served, and loses nothing', asy
     assert.equal((await otto.call('run_list')).runs.length, 2);
     assert.match(text(await vera.callTool('run_report', { run: RUN })), /TTFT/);
 
-    // An admin last set where ALPHA and GAMMA go, an operator where BETA goes.
+    // An admin last chose where ALPHA and GAMMA are sent, but an operator chose where BETA is sent.
     const { code, output } = await run(['secret', 'list', '--data', data]);
     assert.equal(code, 0, output);
     for (const name of ['ALPHA', 'GAMMA']) assert.match(output, new RegExp(`${name} .*http://127\\.0\\.0\\.1:21801`));

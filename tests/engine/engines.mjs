@@ -21,7 +21,7 @@ async function answers(url) {
     return (await fetch(url).catch(() => ({}))).ok;
 }
 
-// Starts a program in a process group of its own, which is ended with the test, and waits until the program is ready.
+// Starts a program in a process group of its own, which is terminated when the test ends; waits until the program is ready.
 async function start(t, name, file, args, { env = {}, url, ready }) {
     await mkdir('build/log', { recursive: true });
     const log = openSync(`build/log/engine-${name}.log`, 'a');
@@ -36,7 +36,7 @@ async function start(t, name, file, args, { env = {}, url, ready }) {
         clearTimeout(killer);
     });
     await until(
-        `${name} (build/log/engine-${name}.log)`,
+        `${name} to be ready (see build/log/engine-${name}.log)`,
         () => {
             if (over) throw new Error(`${name} ended: see build/log/engine-${name}.log`);
             return answers(url + ready);
@@ -77,8 +77,8 @@ export const ENGINES = {
     vllm: { title: 'vLLM on CPU', start: startVllm, counter: 'vllm:generation_tokens_total' },
 };
 
-// startNginx(t, engines): an address that forwards requests to the engines in turn. nginx opens a connection for each
-// request, as it does by default: if it reused one that llama-server had just closed, it would answer a POST with 502.
+// startNginx(t, engines): starts nginx, which forwards requests to the engines in turn. nginx opens a new connection for each
+// request (its default): if it reused a connection that llama-server had just closed, it would answer a POST with status 502.
 export async function startNginx(t, engines) {
     const folder = await temporaryFolder(t);
     const port = await freePort();
@@ -109,7 +109,7 @@ http {
     });
 }
 
-// startLitellm(t, engine): LiteLLM's proxy in front of one engine, whose metrics it passes on.
+// startLitellm(t, engine): starts LiteLLM's proxy in front of one engine, whose metrics it passes on.
 export async function startLitellm(t, engine) {
     const folder = await temporaryFolder(t);
     const port = await freePort();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells measured on real engines, directly and behind proxies: is foreign traffic, a tenth of the load, detected in each cell
-// that has it, and in no other? `./run engine` runs all of it; node tests/engine/foreign.mjs [ENGINE[/PATH]...] runs a part.
+// Measures cells on real engines, directly and behind proxies, to find out whether foreign traffic (one request from another
+// client for every ten from opsbrain) is detected in each cell that has it, and in no other. `./run engine` measures on all
+// engines and paths, `node tests/engine/foreign.mjs [ENGINE[/PATH]...]` on some.
 import { connect } from '../e2e/support/clients.mjs';
 import { startServer } from '../e2e/support/harness.mjs';
 import { Stranger, sweepBeside } from '../e2e/support/stranger.mjs';
@@ -34,7 +35,7 @@ function printOddities(title, calm, shared) {
         console.log(`  ${title}, foreign, ${cell.concurrency} x ${cell.input_tokens}: ${cell.state} ${cell.reason ?? ''}`);
 }
 
-// For every clean cell: what opsbrain measured, what the engine's own counters show, and what the packets show.
+// Returns, for every clean cell, what opsbrain measured, what the engine's own counters show, and what the packets show.
 async function timesOfCells(client, requests) {
     const rows = [];
     const { runs } = await client.call('run_list', { deployment: 'engine' });
@@ -66,7 +67,7 @@ async function measure(t, path, clean, foreign) {
     return { path: path.title, calm, shared, times };
 }
 
-// "median (worst) %": the differences between opsbrain's means of the clean cells and those of another source.
+// Returns "median (worst) %": by how much opsbrain's means for the clean cells differ from those of another source.
 function differences(times, ours, theirs) {
     const shares = times.map((each) => 100 * (ours(each) / theirs(each) - 1)).filter(Number.isFinite);
     if (shares.length === 0) return '-';
@@ -102,7 +103,7 @@ function printResults(results) {
     for (const result of results) console.log(row(Object.values(COLUMNS).map((column) => column(result))));
 }
 
-// For each path to an engine: what it needs, and a function that starts the engines and the proxy in front of them, if any.
+// For each path to an engine: the programs that it needs, and a function that starts the engines and, if the path has one, the proxy.
 const PATHS = {
     'direct': { start: async (t, engine) => ({ front: await engine.start(t) }) },
     'nginx': {
@@ -121,8 +122,8 @@ const PATHS = {
     },
 };
 
-// Calls work(t) with a stand-in for a test. The harness registers the steps that end its programs with t.after; they run when
-// the work is over.
+// Calls work(t), where `t` stands in for a test. With t.after, the harness registers the steps that end its programs; they run
+// when the work is done.
 async function within(work) {
     const endings = [];
     try {

@@ -22,7 +22,7 @@ TEMPLATE = (
 
 
 def vocabulary():
-    """Tokens, scores and types: specials, bytes, characters, letters after a space, and all pairs of letters."""
+    """Returns (token, score, type) for special tokens, bytes, characters, letters after a space, and all pairs of letters."""
     rows = [("<unk>", 0.0, gguf.TokenType.UNKNOWN), ("<s>", 0.0, gguf.TokenType.CONTROL),
             ("</s>", 0.0, gguf.TokenType.CONTROL)]
     rows += [(f"<0x{byte:02X}>", 0.0, gguf.TokenType.BYTE) for byte in range(256)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a tiny Llama with random weights as a folder in Hugging Face's format, tokenizer included, without downloads.
+"""Makes a tiny Llama model with random weights and a tokenizer, as a folder in Hugging Face's format, without downloads.
 
 python make_tiny_hf.py FOLDER [--context 4096]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The times of requests as shown by the packets that tcpdump captures on the loopback interface.
+// Finds the times of requests in the packets that tcpdump captures on the loopback interface.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -7,9 +7,9 @@ import path from 'node:path';
 import { temporaryFolder } from '../e2e/support/harness.mjs';
 
 const CONTENT = /"(?:text|content)":"[^"]/;
-const ETHERNET = 14; // bytes of its header, which packets on the loopback interface have, too
+const ETHERNET = 14; // the length of an Ethernet header, which packets on the loopback interface have too
 
-// canCapture(): whether tcpdump is installed and may capture.
+// canCapture(): whether tcpdump is installed and allowed to capture.
 export function canCapture() {
     return spawnSync('tcpdump', ['-i', 'lo', '-d', 'tcp']).status === 0;
 }
@@ -29,7 +29,7 @@ export async function capture(t, port) {
     };
 }
 
-// Every TCP segment with bytes in it: {at_ms, clientPort, toServer, bytes}; retransmitted segments occur once.
+// Yields every TCP segment that has data, as {at_ms, clientPort, toServer, bytes}; omits retransmissions.
 function* segments(file, port) {
     const nanoseconds = file.readUInt32LE(0) === 0xa1b23c4d;
     const seen = new Set();
@@ -70,7 +70,7 @@ function requestsOf(file, port) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// timesOf(requests, window): the number, mean TTFT and mean E2E of the requests that ended in a cell's window.
+// timesOf(requests, window): the number, mean TTFT and mean end-to-end latency of the requests that ended in a cell's window.
 export function timesOf(requests, { window_start_ms, window_s }) {
     const inside = requests.filter(
         ({ end_ms }) => end_ms >= window_start_ms - 1 && end_ms <= window_start_ms + 1000 * window_s + 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real engine is deployed on this machine from a recipe: planned, approved, started, benchmarked, and ended at its time
-// while opsbrain is not running. `./run engine` runs this, with the engine that it has installed below build/engine. Where there
-// is Podman, a container of simserve is deployed, too.
+// A real engine is deployed on this machine from a recipe: it is planned, approved, started and benchmarked, and ends on time
+// while opsbrain is not running. `./run engine` runs this test with the engine that it has installed below build/engine. If
+// Podman and runc are installed, a container that runs simserve is deployed too.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,9 +17,9 @@ import { has } from './engines.mjs';
 const HOME = path.resolve('build/engine');
 const CELLS = { concurrency: [1, 2], input_tokens: [32, 128], output_tokens: [24], repetitions: 1 };
 
-// A recipe that runs llama-server in Python, with the packages of the virtual environment. The interpreter is the one in
-// /usr/bin if there is one there, because the virtual environment's may be in a home folder that the account that runs the
-// engine cannot enter.
+// Returns a recipe that runs llama-server in Python, with the packages of the virtual environment. If /usr/bin has the same
+// Python, the recipe uses that one, because the virtual environment's might be in a home folder that the engine's account cannot
+// enter.
 async function engineRecipe(port) {
     const [version] = await readdir(path.join(HOME, 'llama/lib'));
     const installed = path.join('/usr/bin', version);
@@ -34,7 +34,7 @@ async function engineRecipe(port) {
     };
 }
 
-test('a real engine is started from a recipe, swept, and ends at its time', { skip: !has('llama') }, async (t) => {
+test('a real engine is started from a recipe, benchmarked, and ends on time while opsbrain is down', { skip: !has('llama') }, async (t) => {
     const folder = await temporaryFolder(t);
     const port = await freePort();
     const recipe = await engineRecipe(port);
@@ -57,13 +57,13 @@ test('a real engine is started from a recipe, swept, and ends at its time', { sk
 
     await server.program.kill();
     const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok, () => false);
-    assert.ok(await answers(), 'the engine outlives opsbrain');
+    assert.ok(await answers(), 'the engine keeps running when opsbrain is killed');
     await endNow(server.data, 'engine');
     await until('the end of the engine', async () => !(await answers()));
     await server.start();
 });
 
-// Starts a Podman service for this test alone, with an image of simserve that no registry has; returns the service's socket.
+// Starts a Podman service for this test alone, with an image of simserve that is in no registry; returns the service's socket.
 async function startPodman(t, folder) {
     const root = path.join(folder, 'root');
     const podman = ['--root', `${folder}/store`, '--runroot', `${folder}/run`, '--storage-driver', 'vfs'];
@@ -77,14 +77,14 @@ async function startPodman(t, folder) {
     command('tar', ['-C', root, '-cf', `${folder}/root.tar`, '.']);
     command('podman', [...podman, 'import', '--change', 'ENTRYPOINT ["/simserve"]', `${folder}/root.tar`, IMAGE]);
     const socket = path.join(folder, 'podman.sock');
-    const limits = path.join(folder, 'containers.conf'); // an account without privileges may not raise its limits
+    const limits = path.join(folder, 'containers.conf'); // an account without privileges cannot raise its limits
     await writeFile(limits, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
     const service = spawn('podman', [...podman, 'system', 'service', '--time=0', `unix://${socket}`], {
         env: { ...process.env, CONTAINERS_CONF: limits },
         stdio: 'ignore',
     });
     atEnd(t, () => service.kill());
-    await until('the socket of Podman', () => existsSync(socket));
+    await until("Podman's socket", () => existsSync(socket));
     return socket;
 }
 
@@ -98,7 +98,7 @@ function command(file, args) {
 
 const hasPodman = ['podman', 'runc'].every((file) => spawnSync(file, ['--version']).status === 0);
 
-test("a container of a real Podman is started by its image's digest, and ends at its time", { skip: !hasPodman }, async (t) => {
+test("a real Podman container is started by its image's digest, and ends on time while opsbrain is down", { skip: !hasPodman }, async (t) => {
     const folder = await temporaryFolder(t);
     const port = await freePort();
     const recipe = {
@@ -120,7 +120,7 @@ test("a container of a real Podman is started by its image's digest, and ends at
     await client.close();
     const answers = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok, () => false);
     await server.program.kill();
-    assert.ok(await answers(), 'the container outlives opsbrain');
+    assert.ok(await answers(), 'the container keeps running when opsbrain is killed');
     await endNow(server.data, 'boxed');
     await until('the end of the container', () => !existsSync(path.join(server.data, 'this_machine/boxed')));
     assert.ok(!(await answers()));

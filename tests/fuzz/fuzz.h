@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function that every fuzz program defines. libFuzzer calls it, or replay.c with the files of
- * the corpus and prefixes of them. */
+/* The function that every fuzz program defines. It is called by libFuzzer, or by replay.c with the
+ * files of the corpus and prefixes of them. */
 #pragma once
 
 #include <stdbool.h>

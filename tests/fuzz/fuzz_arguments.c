@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_check: a refusal has a message, and arguments that were accepted are accepted again,
- * unchanged. audit_arguments: the audit log's form of any arguments is JSON of at most 4 KiB. */
+/* Tests tool_check and audit_arguments. If tool_check refuses arguments, there is an error message;
+ * the arguments that it returns are accepted again, unchanged. Whatever the arguments,
+ * audit_arguments returns JSON of at most 4 KiB for the audit log. */
 #include <string.h>
 
 #include "base/core/memory.h"

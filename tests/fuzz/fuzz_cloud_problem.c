@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_problem_read and cloud_problem_judge: whatever a cloud answers becomes a bounded, printable
- * message and a verdict that fits the status. The first byte chooses the status. */
+/* cloud_problem_read and cloud_problem_judge: any answer from a cloud becomes a bounded, printable
+ * message and a verdict that fits the status. The first byte of the input chooses the status. */
 #include <string.h>
 
 #include "base/core/text.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completion_stream_feed: any bytes are read as a stream, perhaps a broken one; the events are the
- * same however the bytes are split, whether or not the text is wanted and whatever the stream read
- * before; and the fast scan accepts nothing that the JSON library reads differently. */
+/* completion_stream_feed: any bytes can be read as a stream, though the stream may be broken. The
+ * events are the same however the bytes are split, whether or not the text is wanted, and whatever
+ * the stream read before. The fast scan (completion_scan) accepts nothing that the JSON library
+ * reads differently. */
 #include <string.h>
 
 #include "base/core/text.h"
@@ -72,7 +73,7 @@ static void check_without_text(const uint8_t *data, size_t size)
 }
 
 /* Feeds JSON that begins with '{' as two data lines. The stream must then parse it with the
- * library, because the first line alone is not JSON. */
+ * JSON library, because the first line alone is not JSON. */
 static void read_by_library(const uint8_t *data, size_t size, struct text *out)
 {
     struct completion_stream *stream = completion_stream_create(true);
@@ -85,8 +86,8 @@ static void read_by_library(const uint8_t *data, size_t size, struct text *out)
     completion_stream_destroy(stream);
 }
 
-/* If the fast scan accepts the bytes, and they are one line that begins with '{', checks that it
- * found no error, end or finish reason, and that the library reads the same from them. */
+/* If the bytes are one line that begins with '{', and the fast scan accepts them, checks that the
+ * scan found no error, end or finish reason, and that the JSON library reads the same from them. */
 static void check_scan(const uint8_t *data, size_t size)
 {
     struct completion_event event;
@@ -103,7 +104,7 @@ static void check_scan(const uint8_t *data, size_t size)
     must(fast.length == library.length && memcmp(fast.data, library.data, fast.length) == 0);
 }
 
-/* Does check_scan for what follows "data: " in each line. */
+/* Calls check_scan for what follows "data: " in each line. */
 static void check_lines(const uint8_t *data, size_t size)
 {
     const uint8_t *end = data + size, *next;

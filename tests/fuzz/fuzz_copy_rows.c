@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_rows_read: the first byte chooses the table. Rows that are read lie within the bytes, and
- * reading moves past them; a refusal has a message. */
+/* copy_rows_read: the values of a row lie within the input, reading a row moves past it, and a
+ * refusal has an error message. The first byte of the input chooses the table. */
 #include <string.h>
 
 #include "store/copy/copy_rows.h"

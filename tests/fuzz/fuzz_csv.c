@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv_next: fields lie within the bytes, line numbers only rise, and copies fit their buffers. */
+/* csv_next: fields lie within the input, line numbers only rise, and copies fit their buffers. */
 #include <string.h>
 
 #include "base/core/text.h"

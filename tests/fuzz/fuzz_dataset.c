@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_read on any bytes: what it keeps lies within its texts, fits in a JSON string, and
- * survives storing. */
+/* dataset_read: for any bytes, each prompt that it keeps lies within the dataset's texts and can be
+ * copied into a JSON string as it is; the dataset is the same after packing and unpacking. */
 #include <string.h>
 
 #include "base/json/json.h"

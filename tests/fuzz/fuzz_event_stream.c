@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_stream_feed: the events are the same whether a stream comes at once or byte by byte. */
+/* event_stream_feed: the events are the same whether a stream arrives at once or byte by byte. */
 #include <string.h>
 
 #include "client/remote/event_stream.h"

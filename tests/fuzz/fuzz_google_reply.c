@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads any answer of Google's services as a reply to a request, and as an observed resource. The
- * first byte chooses the platform and, from 128 on, that the internal address is read; the second
- * chooses the request and the verdict, the third the status. */
+/* Reads any answer from Google's services as the reply to a request, and as an observed resource.
+ * The first byte of the input chooses the platform; if it is at least 128, the internal address is
+ * read. The second byte chooses the request and the verdict, the third the status. */
 #include "fleet/providers/cloud_run.h"
 #include "fleet/providers/compute.h"
 #include "fleet/providers/tpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* header_value_decode: the result is UTF-8, and a plain value is unchanged. */
+/* header_value_decode: the result is UTF-8, and a value that is not encoded is unchanged. */
 #include <string.h>
 
 #include "base/core/memory.h"

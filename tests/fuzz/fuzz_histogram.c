@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram_decode: a histogram that is accepted answers every query, and survives encoding. */
+/* histogram_decode: an accepted histogram can be queried, and is the same after encoding and
+ * decoding. */
 #include "base/core/memory.h"
 #include "base/stats/histogram.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP request path end to end: a real server gets the bytes on one connection, in two pieces.
- * Whatever the bytes are, the server answers in HTTP or closes the connection, the first answer is
- * valid JSON if it says so and is not streamed, the connection ends once the client stops sending
- * (or, if it has a stream, disconnects), and other clients are served.
- * "{session}" in the input is the id of an existing session. */
+/* Tests the HTTP request path end to end: a real server gets the bytes on one connection, in two
+ * pieces. Whatever the bytes are, the server answers in HTTP or closes the connection. The first
+ * answer is valid JSON if its Content-Type says so and it is not streamed. The connection ends once
+ * the client stops sending or, if it has an open stream, disconnects. Other clients are still
+ * served. "{session}" in the input stands for the id of an existing session. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -28,7 +28,7 @@ static bool report_progress(struct call *call, struct answer *answer, struct err
 
 static const struct param no_params[] = { { 0 } };
 static const struct tool progress_tool = {
-    .name = "tell", /* as the corpus calls it */
+    .name = "tell", /* the name that the corpus uses */
     .title = "Progress",
     .help = "Reports its progress.",
     .params = no_params,
@@ -64,7 +64,7 @@ static void stop(void)
     served_destroy(&served);
 }
 
-/* Opens a new session. Tries again for 20 s, because the queue may be full of calls whose clients
+/* Opens a new session. Keeps trying for 20 s, because the queue may be full of calls whose clients
  * have disconnected. */
 static void renew_session(void)
 {
@@ -136,8 +136,8 @@ static bool is_too_late(int64_t begun_ns)
     return clock_monotonic_ns() - begun_ns > INT64_C(60000000000);
 }
 
-/* Waits until the server disconnects or has an open stream, which continues as long as its client
- * reads it; then disconnects, and waits until the server has noticed. */
+/* Waits until the server disconnects or has an open stream, which would last as long as the client
+ * reads it. Then disconnects, and waits until the server has noticed. */
 static void must_end(struct http_client *client)
 {
     static const struct timeval glance = { .tv_usec = 100000 };

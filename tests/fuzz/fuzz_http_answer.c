@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of HTTP answers: heads, bodies and end are the same however the bytes are split, and
- * it never consumes more bytes than it was given. */
+/* Tests the reader of HTTP answers: it reports the same head, body and end however the bytes are
+ * split, and never consumes more bytes than it was given. */
 #include <string.h>
 
 #include "base/core/text.h"

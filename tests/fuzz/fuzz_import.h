@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs an importer on any bytes: its result is bounded and survives storing, every export of it and
- * the report are UTF-8, and the CSV export can be imported again. Each fuzz_import_<format>.c names
- * one format. */
+/* Runs an importer on any bytes. Its result is bounded and survives storing, the report and every
+ * export of the result are UTF-8, and the CSV export can be imported again. Each
+ * fuzz_import_<format>.c tests one format. */
 #pragma once
 
 #include <math.h>

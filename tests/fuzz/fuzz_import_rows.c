@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes import_read_file with the format rows, without and with columns that the caller names. */
+/* Fuzzes import_read_file with the format rows, with and without columns named by the caller. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

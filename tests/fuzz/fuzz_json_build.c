@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_build against jansson's reader: both accept the bytes and give the same tree, or both refuse
- * them; and json_write against jansson's writer. */
+/* Compares json_build with jansson's reader: both accept the bytes and build the same tree, or both
+ * refuse them. Compares json_write with jansson's writer: both write the same text. */
 #include <string.h>
 
 #include "base/core/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_scan against jansson: both accept the bytes and agree on the counts and sums below, or both
- * refuse them, except that only jansson refuses duplicate keys. Values that are skipped are checked
- * as strictly as values that are read. */
+/* Compares json_scan with jansson: both accept the bytes and agree on the counts and sums below, or
+ * both refuse them. The exception is that only jansson refuses duplicate keys. Values that are
+ * skipped are checked as strictly as values that are read. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -72,8 +72,8 @@ static void count_token(const struct json_scan *scan, enum json_scan_token token
         token != JSON_SCAN_KEY && token != JSON_SCAN_OBJECT_END && token != JSON_SCAN_ARRAY_END;
 }
 
-/* Skipping the document at once, and skipping the values of its members and the first value of its
- * arrays, must give the same verdict as reading it. */
+/* Skips the document in two ways: as a whole, and by skipping the value of each member and the
+ * first value of each array. Both must give the same verdict as reading it. */
 static void pass_over(const uint8_t *data, size_t size, bool accepted)
 {
     const char *bytes, *first = (const char *)data;

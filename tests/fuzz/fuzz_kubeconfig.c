@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cloud_kubeconfig_parse, which calls yaml_parse: no bytes crash them, and a file that is accepted
- * has a server and a credential. */
+/* cloud_kubeconfig_parse, which calls yaml_parse: no input crashes them, and an accepted file has
+ * a server and a credential. */
 #include <string.h>
 
 #include "fleet/cloud/cloud_kubeconfig.h"

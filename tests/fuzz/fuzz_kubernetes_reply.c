@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads any body of a Kubernetes API server's answer twice: as the reply to a step, and as an
- * observed Deployment, together with pods and a log. The first byte is `which` of
- * reply_try_outcome, the second chooses the status; then follow the body, the pods and the log,
- * separated by NUL bytes. */
+/* Reads the body of an answer from a Kubernetes API server, which can be any bytes, twice: as the
+ * reply to a step, and as an observed Deployment with pods and a log. The first byte of the input
+ * is the argument `which` of reply_try_outcome, and the second chooses the status. Then follow the
+ * body, the pods and the log, separated by NUL bytes. */
 #include "fleet/providers/kubernetes.h"
 #include "tests/fuzz/fuzz_reply.h"
 
@@ -18,7 +18,7 @@ static const struct reply_steps *steps(void)
     return &made;
 }
 
-/* The next part of the input, up to a NUL byte. */
+/* Takes the next part of the input, up to a NUL byte; returns its length. */
 static size_t take_part(const uint8_t **data, size_t *size, const char **out)
 {
     size_t length = strnlen((const char *)*data, *size), used = length + (length < *size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask_text: no masked text contains a strong secret, nor the secret without its first and its last
- * character; a text in which nothing is hidden is unchanged. */
+/* mask_text: no masked text contains a strong secret, even without its first and last characters. A
+ * text in which nothing is hidden is unchanged. */
 #include <string.h>
 
 #include "base/net/mask.h"

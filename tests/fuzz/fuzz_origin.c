@@ -14,7 +14,7 @@ static bool begins_with(const char *text, const char *name)
            && (text[strlen(name)] == '\0' || text[strlen(name)] == ':');
 }
 
-/* Whether the host is a name of this machine, perhaps with a port. */
+/* Whether the host is a loopback name of this machine, with or without a port. */
 static bool is_loopback(const char *host)
 {
     return begins_with(host, "localhost") || begins_with(host, "127.0.0.1")

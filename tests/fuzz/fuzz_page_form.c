@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form_read and multipart_read: values are UTF-8 within their bounds, without carriage returns and
- * escape characters, and a file lies within the bytes. */
+/* form_read and multipart_read: values are UTF-8, are not too long, and have no carriage returns or
+ * escape characters; an uploaded file lies within the input. */
 #include <string.h>
 
 #include "base/core/text.h"

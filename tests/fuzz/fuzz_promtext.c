@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* promtext_read: samples lie within the bytes, labels can be read, and a sample whose labels
- * have no NUL byte has the same name, labels and value after it was written and read again.
+/* promtext_read: samples lie within the input, and labels can be read. If the labels of a sample
+ * have no NUL byte, the sample can be written and read again with the same name, labels and value.
  * metrics_map turns the samples into valid figures. */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool is_within(const struct bounds *bounds, const char *bytes, size_t len
                && length <= (size_t)(bounds->end - bytes));
 }
 
-/* Compares a sample, which was written and read again, with the original. */
+/* Compares a sample that was written and read again with the original. */
 static bool read_back(void *context, const struct promtext_sample *sample)
 {
     const struct promtext_sample *written = context;
@@ -31,7 +31,7 @@ static bool read_back(void *context, const struct promtext_sample *sample)
          && memcmp(sample->labels, written->labels, written->labels_length) == 0);
     must(sample->value == written->value || isnan(written->value));
     must(isnan(sample->value) == isnan(written->value));
-    return false; /* so promtext_read returns false, which shows that there was a sample */
+    return false; /* makes promtext_read return false, which shows that there was a sample */
 }
 
 static void check_writing(const struct promtext_sample *sample)

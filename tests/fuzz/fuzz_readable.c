@@ -9,7 +9,7 @@
 #include "client/terminal/readable.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Whether the line is a single word, such as a long URL, which is not broken. */
+/* Whether the line is a single word, such as a long URL. Words are not broken. */
 static bool is_one_word(const char *line, size_t length)
 {
     size_t indent = strspn(line, " ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_parse: a recipe that is accepted has a command. Its own values, as overrides, change
- * nothing; an override of a member that it does not open is refused. */
+/* recipe_parse: an accepted recipe has a command. Overrides that repeat the recipe's own values
+ * change nothing. An override of a member is refused if the recipe does not allow it. */
 #include "fleet/recipes/recipe.h"
 #include "tests/fuzz/fuzz.h"
 

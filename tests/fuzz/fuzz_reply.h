@@ -20,7 +20,7 @@ static inline void reply_check_text(const char *text, size_t size)
 }
 #define CHECK_TEXT(text) reply_check_text(text, sizeof(text))
 
-/* Checks that an observation can be shown and stored, and that its texts are valid. */
+/* Checks that an observation can be shown and stored, and that its strings are valid UTF-8. */
 static inline void reply_check_observed(const struct observed *now)
 {
     json_auto_t *observation = managed_document_observation(now);
@@ -37,7 +37,7 @@ static inline void reply_check_observed(const struct observed *now)
     must(now->ends_ms >= 0);
 }
 
-/* The steps of every verb of a provider, made once. */
+/* The steps for every verb of a provider, made once. */
 struct reply_steps {
     const struct provider *provider;
     struct recipe_book *book; /* has the steps' recipe; like the steps, never freed */
@@ -77,8 +77,9 @@ static inline void reply_steps_make(struct reply_steps *out, const struct fleet_
 }
 
 /* Passes a reply to one of the steps, and checks the outcome: the state is valid, there is a
- * message unless the step is done or waits, and a step that waits has a URL to poll, which is a
- * path or leads to Google. `which` chooses the step and, from status 300 on, the verdict. */
+ * message unless the step is done or waits, and a step that waits has a URL to poll. A URL to poll
+ * is a path or leads to Google. `which` chooses the step and, if the status is at least 300, the
+ * verdict. */
 static inline void reply_try_outcome(const struct reply_steps *all, uint8_t which, long status,
                                      json_t *body)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_guard: unless a head is too long, its verdict is the same whether bytes arrive at once or
- * in pieces, and the same as that of a slow and simple reader, which has all bytes and reads a head
- * line by line. */
+/* request_guard: unless a head is too long, the verdict is the same whether the bytes arrive at
+ * once or in pieces, and is that of a slow and simple reader, which gets all bytes and reads each
+ * head line by line. */
 #include <ctype.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct plain {
     bool chunked;
 };
 
-/* Reads a line without its end; returns false if the line is incomplete. */
+/* Reads a line, without its line end; returns false if the line is incomplete. */
 static bool take_line(struct bytes *bytes, struct text *line)
 {
     const char *end = memmem(bytes->at, (size_t)(bytes->end - bytes->at), "\r\n", 2);
@@ -185,8 +185,8 @@ static bool is_too_long(const struct request_guard *guard)
     return guard->fault != NULL && guard->fault->status == 431;
 }
 
-/* Bytes in pieces must get the same verdict as the whole, unless a head is too long: if it is only
- * just too long, or has a second fault, the two verdicts may differ. */
+/* The bytes must get the same verdict in pieces as they get at once, unless a head is too long: if
+ * it is only just too long, or has a second fault, the two verdicts can differ. */
 static void check_pieces(const char *data, size_t size, const struct request_guard *whole)
 {
     for (size_t piece = 1; piece < size; piece = piece * 2 + 1) {

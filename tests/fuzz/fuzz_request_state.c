@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_state_open: refuses any bytes that were not sealed, and a sealed state that was changed;
- * answers that were sealed are unchanged when they are opened. */
+/* request_state_open refuses bytes that were not sealed, and a sealed state that was changed.
+ * Sealed answers are unchanged when the state is opened. */
 #include <string.h>
 
 #include "base/core/memory.h"

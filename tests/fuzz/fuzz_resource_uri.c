@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_match: the resource and value of an accepted URI make a URI that leads to them again,
- * and a refusal has a message. */
+/* resource_match: if a URI is accepted, the URI made from its resource and value leads to them
+ * again. A refusal has an error message. */
 #include <string.h>
 
 #include "base/core/memory.h"

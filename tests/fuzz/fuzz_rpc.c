@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rpc_read and rpc_write: any message is classified, and the answer to it is JSON, which echoes the
- * message's id if that is valid. */
+/* rpc_read and rpc_write: any message is classified, and the answer to it is JSON that repeats the
+ * message's id, if the id is valid. */
 #include <jansson.h>
 #include <string.h>
 

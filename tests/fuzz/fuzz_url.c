@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_check: an accepted host is lower case and not a refused address; if the URL is refused,
- * nothing is filled in. */
+/* url_check: an accepted host is in lower case and is not a refused address. If the URL is
+ * refused, neither the host nor the port is set. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>

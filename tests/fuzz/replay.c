@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzz program on the files of its corpus and on prefixes of each, without libFuzzer. */
+/* Runs a fuzz program on each file of its corpus and on prefixes of the file, without libFuzzer. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_LIMIT 65536
-#define PREFIXES 500 /* the most prefixes of a file, evenly spread */
+#define PREFIXES 500 /* at most this many prefixes of each file, evenly spread */
 
 /* Copies the bytes into memory of exactly their size, so that a sanitizer detects reading beyond
  * it. */

@@ -16,7 +16,7 @@ const MODULES = path.resolve(process.env.HOSTS_MODULES);
 const PROMPT = 'Benchmark this server and tell me where it saturates.';
 const REQUESTS_AT_ONCE = 3;
 
-// For each host: its program, the settings file in its home folder, its arguments, its environment.
+// For each host: its program, the settings file in its home folder, its arguments, and its environment.
 const HOSTS = {
     'Claude Code': {
         file: path.join(MODULES, `@anthropic-ai/claude-code-linux-${process.arch}/claude`),
@@ -25,7 +25,7 @@ const HOSTS = {
             'mcp__opsbrain', '--model', 'claude-sonnet-4-5'],
         env: (modelUrl) => ({
             ANTHROPIC_BASE_URL: modelUrl, ANTHROPIC_API_KEY: 'stub', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-            ENABLE_TOOL_SEARCH: 'false', // otherwise the model is shown only names, and requests the rest
+            ENABLE_TOOL_SEARCH: 'false', // otherwise the model sees only the tools' names, and must request the rest
         }),
     },
     'Gemini CLI': {
@@ -58,7 +58,7 @@ async function converse(t, { file, settings, args, env }, url, modelUrl) {
 }
 
 for (const [name, host] of Object.entries(HOSTS))
-    test(`${name} shows its model every tool, and three calls show where a server saturates`, { timeout: 200_000 }, async (t) => {
+    test(`${name} shows its model every tool, and three calls find out where a server saturates`, { timeout: 200_000 }, async (t) => {
         const served = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-running', `${REQUESTS_AT_ONCE}`]);
         const server = await startServer(t);
         const { shown, url: modelUrl } = await startModel(t, [
@@ -77,6 +77,6 @@ for (const [name, host] of Object.entries(HOSTS))
         assert.equal(shown.results.length, 3, output);
         assert.match(shown.results[2], /saturated (at|by|between) /);
         assert.match(shown.results[2], /opsbrain:\/\/runs\/run_\w+\/report/);
-        t.diagnostic(`${name}: ${shown.tools.length} tools are ${tokens(shown.tools)} tokens, the answers `
+        t.diagnostic(`${name}: ${shown.tools.length} tools take ${tokens(shown.tools)} tokens, the answers `
             + shown.results.map(tokens).join(', '));
     });

@@ -8,7 +8,7 @@ import { atEnd } from '../e2e/support/harness.mjs';
 const OURS = /opsbrain/;
 const TEXT = 'All done.';
 
-// The two protocols: each reads from a request what the model is shown, and writes the model's turn, a call or a text.
+// For each protocol, `read` returns what a request shows the model, and `send` writes the model's turn, a tool call or a text.
 const PROTOCOLS = [
     {
         route: /\/v1\/messages(\?|$)/,
@@ -72,8 +72,8 @@ function sendGemini(response, turn, _, url) {
     response.end(streams ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer));
 }
 
-// startModel(t, script): {url, shown}. `script` has a function for each call, which gets the results so far and returns
-// [tool, arguments]; after the last result, and to a request without our tools, the model answers with a text.
+// startModel(t, script): starts the model; returns {url, shown}. For each tool call, `script` has a function that gets the results
+// so far and returns [tool, arguments]. After the last result, and to a request without our tools, the model answers with a text.
 export async function startModel(t, script) {
     const shown = { tools: [], prompt: '', results: [] };
     let turns = 0;

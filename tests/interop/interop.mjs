@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a client program, written with the official library of its language, against a real server.
+// Runs a client program, written with the official MCP library of its language, against a real server.
 //
 //   PROGRAM URL ERA MODEL      ERA is `legacy` or `2026-07-28`, MODEL the address of a model server
 //
-// The program prints `ok STEP` or `failed STEP: WHY` for each step that it tries; the result of the last step, `disconnect`,
-// is its exit status. It prints `ask WHAT` for what only this script can do: wait until the server is `busy` with a call, wait
-// until it is `quiet` again, `cut` the connections, or `restart` the server. The script then writes the line `done`, or why
-// this failed, to the program's standard input.
+// The program prints `ok STEP` or `failed STEP: WHY` for each step that it tries, except the last step, `disconnect`: that step
+// succeeds if the program's exit status is 0. For what only this script can do, the program prints `ask WHAT`, where WHAT is
+// `busy` (wait until the server is answering a call), `quiet` (wait until it no longer is), `cut` (close the connections) or
+// `restart` (restart the server). The script then writes a line to the program's standard input: `done`, or why this failed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const STEPS = [
     'disconnect',
 ];
 const PROGRAM_MS = 120_000;
-const NOTICED_MS = 3000; // for the server to give up a cancelled call: usually far less, but the machine may be busy
+const NOTICED_MS = 3000; // for the server to give up a cancelled call; usually it takes far less, but the machine might be busy
 
 // interop(name, program, ...arguments): a test per era, with a subtest for each step.
 export function interop(name, program, ...args) {
@@ -46,8 +46,8 @@ export function interop(name, program, ...args) {
     describe(`${name} client`, { concurrency: true }, () => eras.forEach(talk));
 }
 
-// converse(t, command, actions): runs the program to its end, and returns the result of each step. `actions` has a function for
-// each WHAT.
+// converse(t, command, actions): runs the program to its end; returns the result of each step. `actions` has a function for each
+// WHAT.
 async function converse(t, [program, ...args], actions) {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const closed = once(child, 'close');
@@ -63,7 +63,7 @@ async function converse(t, [program, ...args], actions) {
         else results.set(...rest.split(/: (.*)/s, 2));
     }
     const [code] = await closed;
-    results.set('disconnect', code === 0 ? 'ok' : `ended with ${code}`);
+    results.set('disconnect', code === 0 ? 'ok' : `exit status ${code}`);
     if (errors !== '') t.diagnostic(errors.slice(-4000));
     return results;
 }

@@ -9,7 +9,7 @@ const PYTHON = 'build/interop/python/bin/python';
 
 interop('Python', PYTHON, 'tests/interop/python/client.py');
 
-test("the Grafana dashboard has only what Grafana's own models or its Prometheus plugin know", async () => {
+test("the Grafana dashboard has only members that Grafana's own models or its Prometheus plugin know", async () => {
     const { stdout } = await promisify(execFile)(PYTHON, ['tests/interop/python/dashboard.py', 'docs/grafana/opsbrain.json']);
     assert.equal(stdout, '');
 });

@@ -99,8 +99,8 @@ static void metrics(struct connection *connection)
     respond_text(connection, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-/* Reads the body's prompt or, with `wants_ids`, its token ids. On failure, answers 400 and returns
- * false. The caller releases *out with body_finish in either case. */
+/* Reads the prompt from the body or, if `wants_ids`, the list of token ids. On failure, answers 400
+ * and returns false. The caller releases *out with body_finish in either case. */
 static bool read_tokens(struct connection *connection, bool wants_ids, struct body *out)
 {
     struct server *server = connection->server;
@@ -160,7 +160,7 @@ static const struct route {
     const char *method;
     const char *path;
     void (*answer)(struct connection *connection);
-    bool guarded; /* needs the key of --api-key */
+    bool guarded; /* requests need the key that --api-key sets, if any */
 } routes[] = {
     { "GET", "/health", health },
     { "GET", "/ping", health },

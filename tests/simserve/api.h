@@ -9,8 +9,8 @@
 /* Answers the connection's request, now or when the model has finished. */
 void api_dispatch(struct connection *connection);
 
-/* Each of the functions api_respond* answers the current request. `extra`: further header lines, or
- * NULL. */
+/* Every api_respond* function answers the current request. `extra`: further header lines, or NULL.
+ */
 
 void api_respond(struct connection *connection, int status, const char *content_type,
                  const char *extra, const char *body, size_t length);
@@ -19,7 +19,8 @@ void api_respond_json_take(struct connection *connection, int status, json_t *bo
  * is 401, the object has only the message. */
 void api_respond_error(struct connection *connection, int status, const char *type,
                        const char *message, const char *extra);
-/* Answers with vLLM's error object, with status 404 or 400 by the error's kind. */
+/* Answers with vLLM's error object, with status 404 for ERROR_NOT_FOUND, otherwise
+ * 400. */
 void api_respond_failure(struct connection *connection, const struct error *error);
 /* Parses the request's body as JSON; the caller releases *out. On failure, answers 400 and returns
  * false. */

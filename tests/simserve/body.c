@@ -64,7 +64,7 @@ static bool read_boolean(const struct reader *reader, const struct field *field,
     return true;
 }
 
-/* Refuses 0, except for min_tokens: an absent max_tokens is 0 in struct body. */
+/* Refuses 0, except for min_tokens, because in struct body, 0 stands for an absent max_tokens. */
 static bool read_integer(const struct reader *reader, const struct field *field,
                          enum json_scan_token token, int64_t *out)
 {
@@ -82,7 +82,7 @@ static bool read_text(const struct reader *reader, const struct field *field,
                       enum json_scan_token token, char *out)
 {
     if (token != JSON_SCAN_STRING || !json_scan_copy(&reader->scan, out, CONFIG_TEXT_SIZE))
-        return wrong(reader, token, field, "text of at most 159 bytes");
+        return wrong(reader, token, field, "a string of at most 159 bytes");
     return true;
 }
 
@@ -106,7 +106,7 @@ static bool read_value(struct reader *reader, const struct field *field)
     return read_members(reader, option_fields);
 }
 
-/* If a body has several prompts, the last one counts, as with several members of the same name. */
+/* If a body has several prompts, the last one counts, as for any member that is repeated. */
 static bool read_member(struct reader *reader, const struct field *field)
 {
     struct body *body = reader->body;
@@ -133,7 +133,7 @@ static bool read_member(struct reader *reader, const struct field *field)
     return read_value(reader, field);
 }
 
-/* Reads the members of an object after its opening brace, and the closing brace. */
+/* Reads what follows the opening brace of an object: its members and the closing brace. */
 static bool read_members(struct reader *reader, const struct field *table)
 {
     enum json_scan_token token;

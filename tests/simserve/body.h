@@ -26,9 +26,9 @@ struct body {
 
 #define BODY_AUTO __attribute__((cleanup(body_finish))) struct body
 
-/* Reads a request's body, and skips the members that struct body does not have. INVALID: the body
- * is not a JSON object, or a member has a wrong value. The caller releases *out with body_finish,
- * also after a failure. */
+/* Reads a request's body, and skips the members that struct body does not have. Fails with
+ * ERROR_INVALID if the body is not a JSON object or a member has a wrong value. The caller releases
+ * *out with body_finish, even after a failure. */
 bool body_read(struct tokenizer *tokenizer, const struct config *config, const char *bytes,
                size_t length, struct body *out, struct error *error);
 void body_finish(struct body *body);

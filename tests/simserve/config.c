@@ -9,7 +9,7 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* A ROW_RATE is stored in milliseconds and set as a rate per second. */
+/* A ROW_RATE is set as a rate per second, and stored as a duration in milliseconds. */
 enum row_type { ROW_TEXT, ROW_INTEGER, ROW_NUMBER, ROW_BOOLEAN, ROW_RATE };
 
 enum row_when { ANY_TIME, AT_START };
@@ -31,53 +31,57 @@ struct row {
 #define BOOLEAN(field) FIELD(field), ROW_BOOLEAN
 
 static const struct row rows[] = {
-    { TEXT(listen), AT_START, "127.0.0.1:0", 0, 0, "address and port; port 0 = any" },
+    { TEXT(listen), AT_START, "127.0.0.1:0", 0, 0, "address and port; port 0 = any free port" },
     { TEXT(pid_file), AT_START, "", 0, 0, "where to write the process id" },
-    { TEXT(api_key), AT_START, "", 0, 0, "bearer token that requests to /v1 need" },
-    { INTEGER(kv_blocks), AT_START, "1000000", 1, 1e8, "KV cache, in blocks of 16 tokens" },
-    { INTEGER(truth_requests), AT_START, "1000000", 1, 1e7, "requests that /sim/truth keeps" },
+    { TEXT(api_key), AT_START, "", 0, 0, "bearer token that requests under /v1 need" },
+    { INTEGER(kv_blocks), AT_START, "1000000", 1, 1e8,
+      "size of the KV cache, in blocks of 16 tokens" },
+    { INTEGER(truth_requests), AT_START, "1000000", 1, 1e7,
+      "number of requests that /sim/truth keeps" },
     { INTEGER(truth_chunks_mib), AT_START, "256", 0, 65536,
-      "memory for the write times of chunks, in MiB; the oldest are dropped first" },
+      "memory for the write times of chunks, in MiB; the oldest times are dropped first" },
 
     { TEXT(model), ANY_TIME, "simserve/toy", 0, 0, "model id" },
-    { INTEGER(max_model_len), ANY_TIME, "32768", 1, 1e8, "context, in tokens" },
-    { INTEGER(chat_template_tokens), ANY_TIME, "10", 0, 10000, "tokens the chat template adds" },
+    { INTEGER(max_model_len), ANY_TIME, "32768", 1, 1e8, "context length, in tokens" },
+    { INTEGER(chat_template_tokens), ANY_TIME, "10", 0, 10000,
+      "tokens that the chat template adds" },
     { BOOLEAN(ends_at_context), ANY_TIME, "false", 0, 0,
-      "an output that exceeds the context is shortened, not refused (llama.cpp)" },
+      "output that would exceed the context is shortened, not refused (as in llama.cpp)" },
 
     { NUMBER(ttft_ms), ANY_TIME, "20", 0, 1e7, "fixed part of the prefill time" },
     { NUMBER(prefill_tokens_per_s), ANY_TIME, "0", 0, 1e12,
-      "prefill speed; its time is added to ttft_ms; 0 = the length costs no time" },
+      "prefill speed; the prefill time is added to ttft_ms; 0 = prompt tokens take no time" },
     { BOOLEAN(prefill_serial), ANY_TIME, "false", 0, 0, "prefills run one after the other" },
     { NUMBER(cached_token_cost), ANY_TIME, "0", 0, 1,
-      "prefill time of a cached token, relative to a computed one" },
+      "prefill time of a cached token, as a fraction of that of a computed one" },
     { NUMBER(cold_shape_ms), ANY_TIME, "0", 0, 1e7,
-      "extra prefill time for the first prompt of each size class, from one power of two to the "
-      "next" },
-    { NUMBER(step_ms), ANY_TIME, "20", 0, 1e7, "time of a decode step" },
+      "extra prefill time for the first prompt of each size class (from 2^n to 2^(n+1) - 1 "
+      "tokens)" },
+    { NUMBER(step_ms), ANY_TIME, "20", 0, 1e7, "duration of a decode step" },
     { "tokens_per_s", offsetof(struct config, step_ms), ROW_RATE, ANY_TIME, NULL, 0, 1e9,
       "step_ms as a rate: 1000 / step_ms" },
     { NUMBER(step_ms_per_running), ANY_TIME, "0", 0, 1e7,
       "time that each running sequence adds to step_ms" },
-    { NUMBER(jitter), ANY_TIME, "0", 0, 1, "uniform jitter, as a fraction of each time" },
-    { INTEGER(seed), ANY_TIME, "1", 0, 9e15, "seed of jitter, chunk sizes and faults" },
+    { NUMBER(jitter), ANY_TIME, "0", 0, 1,
+      "uniform jitter, as a fraction of each prefill or step time" },
+    { INTEGER(seed), ANY_TIME, "1", 0, 9e15, "random seed for jitter, chunk sizes and faults" },
     { INTEGER(max_running), ANY_TIME, "256", 1, 1e6,
-      "sequences that run at once; others wait, first come first served" },
+      "how many sequences can run at once; others wait, first come, first served" },
     { INTEGER(max_waiting), ANY_TIME, "0", 0, 1e7,
-      "sequences that may wait while max_running run; a further one gets 503; 0 = no limit" },
+      "how many sequences can wait while max_running run; further ones get 503; 0 = no limit" },
     { BOOLEAN(prefix_cache), ANY_TIME, "true", 0, 0, "automatic prefix caching" },
     { BOOLEAN(blast), ANY_TIME, "false", 0, 0, "writes without pacing, as fast as clients read" },
 
     { NUMBER(tokens_per_chunk), ANY_TIME, "1", 1, 64,
-      "mean tokens of a decode step (the first chunk has 1)" },
+      "mean number of tokens per decode step (the first chunk has 1)" },
     { BOOLEAN(tokens_per_chunk_geometric), ANY_TIME, "false", 0, 0,
-      "the tokens of a decode step are geometrically distributed" },
+      "the number of tokens per decode step is geometrically distributed" },
     { INTEGER(draft_tokens), ANY_TIME, "0", 0, 64,
       "tokens drafted per step; 0 = as many as tokens_per_chunk needs" },
     { INTEGER(natural_tokens), ANY_TIME, "128", 0, 1e8,
-      "most output tokens without ignore_eos (min_tokens may raise it); 0 = up to max_tokens" },
+      "maximum output tokens without ignore_eos (min_tokens can raise it); 0 = no maximum" },
     { BOOLEAN(unicode_output), ANY_TIME, "false", 0, 0,
-      "the output has words outside ASCII, still of one token each" },
+      "the output consists of non-ASCII words, still of one token each" },
     { BOOLEAN(role_chunk), ANY_TIME, "true", 0, 0, "chat streams begin with a role-only chunk" },
     { BOOLEAN(role_early), ANY_TIME, "false", 0, 0,
       "the role chunk is sent with the headers, not with the first token" },
@@ -87,12 +91,12 @@ static const struct row rows[] = {
       "usage.prompt_tokens_details has cached_tokens, instead of being null (vLLM's "
       "--enable-prompt-tokens-details)" },
     { BOOLEAN(reasoning_tokens_in_usage), ANY_TIME, "false", 0, 0,
-      "usage has completion_tokens_details, with one token per reasoning chunk" },
+      "usage has completion_tokens_details, which count one token per reasoning chunk" },
 
     { NUMBER(keep_alive_idle_ms), ANY_TIME, "0", 0, 1e9,
       "time after which an idle connection is closed; 0 = never (uvicorn: 5000)" },
     { INTEGER(close_after_requests), ANY_TIME, "0", 0, 1e9,
-      "requests after which a connection is closed, unannounced; 0 = never" },
+      "number of requests after which a connection is closed without notice; 0 = never" },
     { BOOLEAN(truth_chunks), ANY_TIME, "false", 0, 0, "/sim/truth lists every chunk's write time" },
     { BOOLEAN(lazy_counters), ANY_TIME, "false", 0, 0,
       "/metrics has no counter, label set or histogram before its first count, except the counters "
@@ -101,15 +105,16 @@ static const struct row rows[] = {
     { INTEGER(fault_after_chunks), ANY_TIME, "3", 0, 1e9,
       "content chunks before a mid-stream fault" },
     { NUMBER(stall_ms), ANY_TIME, "3600000", 0, 1e9, "duration of a stall" },
-    { INTEGER(retry_after_s), ANY_TIME, "1", 0, 1e6, "Retry-After of 429 and 503" },
-    { NUMBER(slow_headers_ms), ANY_TIME, "200", 0, 1e9, "delay of slow headers" },
+    { INTEGER(retry_after_s), ANY_TIME, "1", 0, 1e6, "Retry-After header of 429 and 503" },
+    { NUMBER(slow_headers_ms), ANY_TIME, "200", 0, 1e9,
+      "delay of the headers, with the fault slow_headers" },
     { INTEGER(reasoning_chunks), ANY_TIME, "3", 0, 1e9,
       "reasoning chunks before the content, with the fault reasoning_first" },
     { TEXT(reasoning_field), ANY_TIME, "reasoning_content", 0, 0,
       "name of the member with the reasoning (newer vLLM: reasoning)" },
     { NUMBER(split_pause_ms), ANY_TIME, "0.5", 0, 1e6, "pause between the parts of a split event" },
     { INTEGER(events_per_write), ANY_TIME, "4", 1, 1000,
-      "events that joined_events writes together" },
+      "number of events in one write, with the fault joined_events" },
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -150,7 +155,7 @@ static bool text_store(const struct row *row, const char *value, char *out, stru
                          CONFIG_TEXT_SIZE - 1);
     if (!text_is_utf8(value, strlen(value)) || strpbrk(value, "\"\\\r\n"))
         return error_set(error, ERROR_INVALID,
-                         "\"%s\" must be UTF-8 without double quotes, backslashes or line ends",
+                         "\"%s\" must be UTF-8 without double quotes, backslashes or line breaks",
                          row->name);
     text_copy(out, CONFIG_TEXT_SIZE, value);
     return true;
@@ -189,7 +194,8 @@ static bool row_set_json(const struct row *row, const json_t *value, struct conf
                          struct error *error)
 {
     if (row->when == AT_START)
-        return error_set(error, ERROR_INVALID, "\"%s\" can only be set at the start", row->name);
+        return error_set(error, ERROR_INVALID, "\"%s\" can only be set when simserve starts",
+                         row->name);
     if (row->type == ROW_TEXT && json_is_string(value))
         return text_store(row, json_string_value(value), field(row, config), error);
     if (row->type == ROW_BOOLEAN && json_is_boolean(value)) {
@@ -201,7 +207,7 @@ static bool row_set_json(const struct row *row, const json_t *value, struct conf
     return error_set(error, ERROR_INVALID, "\"%s\" has the wrong JSON type", row->name);
 }
 
-/* Finds a row by its name, in which dashes may stand for underscores; NULL if there is none. */
+/* Finds a row by its name, which can have dashes instead of underscores; NULL if there is none. */
 static const struct row *row_find(const char *name)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -281,7 +287,7 @@ static bool fault_apply(const char *name, const json_t *value, struct fault_rate
         return error_set(error, ERROR_INVALID, "no fault named \"%s\"; --help lists them", name);
     if (!(rate.probability >= 0 && rate.probability <= 1) || rate.period < 0)
         return error_set(error, ERROR_INVALID,
-                         "fault \"%s\": probability is 0 to 1, period 0 or more", name);
+                         "fault \"%s\": probability must be from 0 to 1, period at least 0", name);
     rates[fault] = rate;
     return true;
 }
@@ -364,7 +370,7 @@ json_t *config_show(const struct config *config)
 void config_help(FILE *out)
 {
     fputs("simserve: a model server with vLLM's API and known timing.\n\n"
-          "Flags, with dashes or underscores; POST /sim/config also sets those without *:\n",
+          "Flags, with dashes or underscores (POST /sim/config can also set those without *):\n",
           out);
     for (size_t i = 0; i < ROW_COUNT; i++)
         fprintf(out, "  --%-27s%c %s [%s]\n", rows[i].name, rows[i].when == AT_START ? '*' : ' ',

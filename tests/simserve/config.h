@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings. But for the faults, one table defines the flags, --help and POST /sim/config. */
+/* The settings. Except for the faults, a single table defines the flags, --help and POST
+ * /sim/config. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +12,7 @@
 #define CONFIG_TEXT_SIZE 160
 
 struct config {
-    /* These can only be set at the start. */
+    /* These can only be set when simserve starts. */
     char listen[CONFIG_TEXT_SIZE];
     char pid_file[CONFIG_TEXT_SIZE];
     char api_key[CONFIG_TEXT_SIZE];
@@ -69,9 +70,9 @@ void config_init(struct config *config);
 /* Applies flags: `--name value`, `--name` alone for a boolean setting, `--fault name=probability`,
  * `--fault name/period`, or `--fault name` (probability 1). */
 bool config_read_flags(struct config *config, int argc, char **argv, struct error *error);
-/* Applies all members of an object, or none if one of them is wrong. The member "faults" maps names
- * of faults to {"probability": p, "period": n}. */
+/* Applies all members of an object, or none if one of them is wrong. The member "faults" maps fault
+ * names to {"probability": p, "period": n}. */
 bool config_apply(struct config *config, json_t *object, struct error *error);
-/* Returns an object of all settings but the API key; the caller releases the object. */
+/* Returns an object with all settings except the API key; the caller releases the object. */
 json_t *config_show(const struct config *config);
 void config_help(FILE *out);

@@ -74,7 +74,7 @@ void connection_reset(struct connection *connection)
     connection_close(connection);
 }
 
-/* Empties a buffer, and frees it if a large message has made it grow. */
+/* Empties a buffer. If a large message has made the buffer grow, also frees its memory. */
 static void buffer_reset(struct text *buffer)
 {
     if (buffer->capacity > KEPT_BUFFER_BYTES)
@@ -111,7 +111,7 @@ size_t connection_unsent_bytes(const struct connection *connection)
     return connection->output.length - connection->sent;
 }
 
-/* Sends more of the output, when the socket accepts bytes again. */
+/* Sends more of the output once the socket accepts bytes again. */
 static void flush(struct connection *connection)
 {
     size_t unsent = connection_unsent_bytes(connection);
@@ -159,7 +159,7 @@ void connection_done(struct connection *connection)
                   clock_monotonic_ns() + (int64_t)(idle_ms * 1e6));
 }
 
-/* Reads available bytes. False: there are none at present, or the connection is now closed. */
+/* Reads available bytes. Returns false if there are none now or the connection is now closed. */
 static bool receive(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -246,8 +246,8 @@ void connection_on_events(struct connection *connection, uint32_t events)
 {
     if (connection->dead)
         return;
-    /* A peer may have sent a request before it closed its side. If that request is already being
-     * answered, the peer has given up. */
+    /* EPOLLRDHUP: the peer has closed its side. It can still be waiting for the answer to a request
+     * that is yet to be read. But if a request is being answered, the peer has given up. */
     if ((events & (EPOLLERR | EPOLLHUP)) || ((events & EPOLLRDHUP) && connection->busy)) {
         connection_close(connection);
         return;

@@ -69,8 +69,8 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Clears the truth, the counters and what model_cool forgets, and begins the draws of jitter and
- * faults again. Settings and running sequences remain. */
+/* Clears the truth, the counters and what model_cool forgets, and restarts the random draws for
+ * jitter and faults. Settings and running sequences are kept. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faults that the server can be configured to have, each drawn for every request that does not
- * name its faults itself (in X-Sim-Fault). */
+/* The faults that the server can show on purpose. They are drawn for each request, unless the
+ * request itself names its faults (in X-Sim-Fault). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,18 +10,18 @@
 #include "base/core/error.h"
 
 enum fault {
-    /* The request is refused with an error status; of several such faults, the first in this list
-     * counts. */
+    /* The request is refused with an error status. If it has several of these faults, the first in
+     * this list decides. */
     FAULT_UNAUTHORIZED,
     FAULT_TOO_LONG,
     FAULT_RATE_LIMITED,
     FAULT_INTERNAL,
     FAULT_UNAVAILABLE,
-    /* Faults of the connection. */
+    /* Connection faults. */
     FAULT_RESET_BEFORE_HEADERS,
     FAULT_SLOW_HEADERS,
     FAULT_CLOSE_AFTER_ANSWER,
-    /* Faults of what is sent, and when. */
+    /* Faults in what is sent and when. */
     FAULT_STALL_BEFORE_FIRST,
     FAULT_STALL_MID_STREAM,
     FAULT_RESET_MID_STREAM,
@@ -57,7 +57,7 @@ enum fault {
 struct fault_kind {
     const char *name;
     const char *help;
-    int status;          /* of the refusal; 0 = no refusal */
+    int status;          /* of the refusal; 0 if the fault is not a refusal */
     const char *type;    /* of the error that the refusal reports */
     const char *message; /* NULL if it is composed for each request */
 };
@@ -65,7 +65,7 @@ struct fault_kind {
 /* When a fault strikes: every period-th request, or with a probability, or both. */
 struct fault_rate {
     double probability;
-    int64_t period; /* 0 = never by count */
+    int64_t period; /* 0 = no period */
 };
 
 const struct fault_kind *fault_kind(enum fault fault);
@@ -73,7 +73,8 @@ const struct fault_kind *fault_kind(enum fault fault);
 enum fault fault_find(const char *name, size_t length);
 /* Reads a comma-separated list of names into a mask of FAULT_BIT. */
 bool faults_parse(const char *names, uint64_t *out, struct error *error);
-/* Draws the faults of request `number` as a mask: the same ones for the same seed and number. */
+/* Draws the faults of request `number`, as a mask. The same seed and number give the same faults.
+ */
 uint64_t faults_draw(const struct fault_rate rates[FAULT_COUNT], uint64_t seed, uint64_t number);
-/* Returns the first fault of the mask that is a refusal; NULL if none is. */
+/* Returns the first fault in the mask that is a refusal; NULL if none is. */
 const struct fault_kind *faults_refusal(uint64_t mask);

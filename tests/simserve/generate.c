@@ -13,8 +13,8 @@
 
 #define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
-/* Sets the request's id: the client's, in which "_" replaces all characters except ASCII letters,
- * digits and "-_.:"; or a new one if the client sent none. */
+/* Sets the request's id. If the client sent one, that is used, with "_" instead of each character
+ * other than ASCII letters, digits and "-_.:". Otherwise, a new id is made. */
 static void set_request_id(struct sequence *sequence)
 {
     const char *given = sequence->connection->request.request_id;
@@ -83,7 +83,7 @@ static bool check_model(const struct sequence *sequence, const struct body *body
     return true;
 }
 
-/* Fails with vLLM's sentence, by which clients recognize a prompt that is too long. */
+/* Fails with vLLM's error message, by which clients recognize that a prompt is too long. */
 static bool fail_too_long(const struct sequence *sequence, int64_t output_tokens,
                           struct error *error)
 {
@@ -116,7 +116,7 @@ static bool move_prompt(struct sequence *sequence, struct body *body, struct err
 }
 
 /* Shortens the output to `natural_tokens` (or min_tokens, if that is more), as if the model ended
- * its answer by itself. */
+ * its answer on its own. */
 static void apply_natural_end(struct sequence *sequence, const struct body *body)
 {
     int64_t natural = sequence->server->config.natural_tokens;
@@ -165,7 +165,7 @@ static bool set_options(struct sequence *sequence, const struct body *body, stru
     return true;
 }
 
-/* Applies the faults that change the lengths of prompt and output. */
+/* Applies the faults that change the lengths of the prompt and the output. */
 static void apply_length_faults(struct sequence *sequence)
 {
     if (sequence_has_fault(sequence, FAULT_PROMPT_TRUNCATED) && sequence->prompt.count > 1) {
@@ -218,8 +218,8 @@ static void run(struct sequence *sequence)
         model_submit(sequence, sequence->record.read_ns);
 }
 
-/* Refuses the request, or resets its connection, if one of its faults demands that or too many
- * requests wait. Returns whether the request is over. */
+/* Refuses the request, or resets its connection, if one of the request's faults demands that. Also
+ * refuses it if too many requests wait. Returns whether the request has ended. */
 static bool refuse_unread(struct sequence *sequence)
 {
     const struct fault_kind *refusal = faults_refusal(sequence->faults);

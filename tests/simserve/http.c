@@ -40,7 +40,8 @@ static bool span_number(struct span span, size_t limit, size_t *out)
     return true;
 }
 
-/* Moves the next line, without its end, from `rest` to `line`; false if no line is complete. */
+/* Takes the next line from `rest`, and sets `line` to it without its line ending. Returns false if
+ * no line is complete. */
 static bool next_line(struct span *rest, struct span *line)
 {
     const char *end = memchr(rest->data, '\n', rest->length);
@@ -119,7 +120,7 @@ static bool header_line(struct http_request *request, struct span line)
     return true;
 }
 
-/* Returns the position after the head's blank line; 0 if the head is not complete. */
+/* Returns the position after the empty line that ends the head; 0 if the head is not complete. */
 static size_t head_end(const struct text *input)
 {
     const char *end = memmem(input->data, input->length, "\r\n\r\n", 4);
@@ -148,7 +149,7 @@ static enum http_state read_head(struct http_request *request, struct text *inpu
     return request->body_bytes > HTTP_BODY_LIMIT ? HTTP_TOO_LARGE : HTTP_COMPLETE;
 }
 
-/* Skips the trailers in `rest`, which follow the last chunk, and the empty line after them. */
+/* Skips the trailers and the empty line after them. `rest` begins after the last chunk. */
 static enum http_state skip_trailers(struct http_request *request, const struct text *input,
                                      struct span rest)
 {
@@ -162,7 +163,7 @@ static enum http_state skip_trailers(struct http_request *request, const struct 
     return HTTP_COMPLETE;
 }
 
-/* Decodes the chunk at `consumed`, and appends it to the body. */
+/* Decodes the chunk that begins at request->consumed, and appends it to the body. */
 static enum http_state read_chunk(struct http_request *request, struct text *input, bool *last)
 {
     struct span rest = { input->data + request->consumed, input->length - request->consumed }, line;
@@ -171,7 +172,7 @@ static enum http_state read_chunk(struct http_request *request, struct text *inp
 
     if (!next_line(&rest, &line))
         return rest.length > 64 ? HTTP_MALFORMED : HTTP_INCOMPLETE;
-    size = strtoul(line.data, &end, 16); /* a line end follows: strtoul stops there */
+    size = strtoul(line.data, &end, 16); /* the line ending after the digits stops strtoul */
     if (end == line.data || size > HTTP_BODY_LIMIT - request->body_bytes)
         return end == line.data ? HTTP_MALFORMED : HTTP_TOO_LARGE;
     *last = size == 0;

@@ -26,18 +26,18 @@ struct http_request {
     bool chunked;
     size_t head_bytes; /* 0 until the head is complete */
     size_t body_bytes; /* the declared length or, if `chunked`, the bytes decoded so far */
-    size_t consumed;   /* bytes of the input, parsed so far, that belong to the request */
+    size_t consumed;   /* bytes of the input parsed so far as part of the request */
 };
 
-/* Parses `input`, which begins with the request's first byte and may grow between calls. Decodes a
+/* Parses `input`, which begins with the request's first byte and can grow between calls. Decodes a
  * chunked body in place. Once the request is complete, its body is at input->data + head_bytes. */
 enum http_state http_read(struct http_request *request, struct text *input);
 
 const char *http_status_text(int status);
-/* Writes the status line, the headers and the blank line. `extra`: further header lines, each
+/* Writes the status line, the headers and the empty line. `extra`: further header lines, each
  * "name: value\r\n", or NULL. A negative body_bytes means a chunked body. */
 void http_add_head(struct text *out, int status, const char *type, const char *extra,
                    int64_t body_bytes);
-/* Returns an integer of a query such as "a=1&b=2"; `fallback` if the name is missing or its
- * value is not an integer. */
+/* Returns the integer value of `name` in a query such as "a=1&b=2"; `fallback` if the name is
+ * missing or its value is not an integer. */
 int64_t http_query_integer(const char *query, const char *name, int64_t fallback);

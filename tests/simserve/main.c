@@ -8,8 +8,8 @@
 
 #include "tests/simserve/server.h"
 
-/* Raises the soft limit of open files to the hard limit: each connection needs a file descriptor.
- */
+/* Raises the soft limit on open files to the hard limit, because each connection needs a file
+ * descriptor. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;

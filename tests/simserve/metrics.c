@@ -9,7 +9,7 @@
 #include "tests/simserve/prefix_cache.h"
 #include "tests/simserve/server.h"
 
-/* vLLM's boundaries, in seconds; INFINITY ends a row. */
+/* vLLM's bucket boundaries, in seconds; INFINITY ends each list. */
 static const double ttft_limits[] = { 0.001, 0.005, 0.01, 0.02, 0.04, 0.06,  0.08,    0.1,
                                       0.25,  0.5,   0.75, 1.0,  2.5,  5.0,   7.5,     10.0,
                                       20.0,  40.0,  80.0, 160., 640., 2560., INFINITY };
@@ -111,7 +111,7 @@ static void write_counter(struct writer *writer, const char *name, const char *h
         write_one(writer, name, PROMTEXT_COUNTER, help, (double)value);
 }
 
-/* Adds a sample with one more label to the last family. */
+/* Adds a sample, with one more label, to the metric family that was begun last. */
 static void write_labelled(struct writer *writer, const char *name, const char *label,
                            const char *text, double value)
 {

@@ -12,11 +12,11 @@ struct server;
 struct config;
 
 #define METRICS_BUCKETS 22
-#define METRICS_POSITIONS 64 /* positions in a draft whose accepted tokens are counted */
+#define METRICS_POSITIONS 64 /* draft positions for which accepted tokens are counted */
 
 struct metrics_histogram {
     uint64_t buckets[METRICS_BUCKETS
-                     + 1]; /* not cumulative; the one after the last finite limit is +Inf */
+                     + 1]; /* not cumulative; the bucket after the last finite limit is +Inf */
     uint64_t count;
     double sum;
 };
@@ -43,5 +43,5 @@ void metrics_finished(struct metrics *metrics, const struct truth_record *record
                       const char *finish_reason);
 /* Returns the number of tokens that are drafted per step. */
 int64_t metrics_draft_tokens(const struct config *config);
-/* Appends the page of GET /metrics. */
+/* Appends the answer to GET /metrics. */
 void metrics_write(const struct server *server, struct text *out);

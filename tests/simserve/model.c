@@ -50,7 +50,7 @@ void model_cool(struct server *server)
     server->model.warm_shapes = 0;
 }
 
-/* Adds the configured jitter to a time. */
+/* Applies the configured jitter to a duration. */
 static double jittered(struct sequence *sequence, double ms)
 {
     double jitter = sequence->server->config.jitter;
@@ -60,9 +60,8 @@ static double jittered(struct sequence *sequence, double ms)
     return ms;
 }
 
-/* Returns the additional prefill time of the first prompt of each size class, as if the engine
- * compiled a kernel for that class; 0 for the prompts after it. A class goes from one power of two
- * to the next. */
+/* Returns the additional prefill time for the first prompt of a size class (2^n to 2^(n+1) - 1
+ * tokens), as if the engine compiled a kernel for that class; 0 for later prompts of the class. */
 static double cold_ms(struct server *server, int64_t prompt_tokens)
 {
     uint64_t shape = UINT64_C(1) << (63 - __builtin_clzll((uint64_t)prompt_tokens | 1));
@@ -224,8 +223,8 @@ static void finish_reset(struct sequence *sequence)
     connection_reset(connection);
 }
 
-/* Returns the number of tokens in the next chunk: one from the prefill, `tokens_per_chunk` on
- * average from a decode step. */
+/* Returns the number of tokens in the next chunk: 1 if the chunk comes from the prefill, otherwise
+ * `tokens_per_chunk` on average. */
 static int64_t next_tokens(struct sequence *sequence)
 {
     const struct config *config = &sequence->server->config;

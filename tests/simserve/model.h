@@ -28,13 +28,13 @@ struct model {
 enum sequence_state { SEQUENCE_NEW, SEQUENCE_WAITING, SEQUENCE_RUNNING };
 
 /* One request for generation. The members that a step uses are at the front, because with ten
- * thousand requests cache misses dominate the cost of a step. */
+ * thousand requests, CPU cache misses dominate the cost of a step. */
 struct sequence {
-    struct timer step; /* timer of the next chunk */
+    struct timer step; /* timer for the next chunk */
     struct server *server;
     struct connection *connection;
     uint64_t faults;
-    uint64_t word; /* where in the word list the output begins, modulo its length */
+    uint64_t word; /* where in the word list the output begins, modulo the list's length */
     bool chat;
     bool stream;
     bool usage_at_end;
@@ -51,7 +51,7 @@ struct sequence {
     double owed_tokens; /* with fractional tokens_per_chunk: the fraction not yet produced */
     const char *finish_reason;
 
-    struct text held;  /* output that is not sent yet */
+    struct text held;  /* output that is held back */
     struct timer hold; /* sends `held` */
     struct {
         int64_t events;   /* complete events in `held` */
@@ -72,20 +72,22 @@ static inline bool sequence_has_fault(const struct sequence *sequence, enum faul
 
 void model_init(struct model *model);
 struct sequence *model_sequence_create(struct connection *connection);
-/* Runs the sequence from now_ns on, or queues it; answers and frees it when it has finished. */
+/* Runs the sequence from now_ns on, or queues it. When the sequence has finished, answers its
+ * request and frees it. */
 void model_submit(struct sequence *sequence, int64_t now_ns);
 /* After delay_ms, sends the output that was held back, and submits the sequence. */
 void model_submit_later(struct sequence *sequence, double delay_ms);
-/* Starts as many waiting sequences as the limits, which may have changed, allow. */
+/* Starts as many waiting sequences as the present limits allow. */
 void model_admit(struct server *server);
-/* Removes the sequence, records how it ended, and frees it; sends nothing. Waiting sequences may
- * then start. */
+/* Removes the sequence, records how it ended, and frees it, without sending anything. Then starts
+ * waiting sequences that fit now. */
 void model_retire(struct sequence *sequence, enum outcome outcome);
-/* Call this when the socket has accepted all output that was unsent. */
+/* Call this when the socket has accepted all unsent output. */
 void model_unblock(struct sequence *sequence);
 /* Returns whether the server accepts one more request. */
 bool model_accepts(const struct server *server);
 /* The share of the KV cache that running sequences use, 0 to 1. */
 double model_kv_usage(const struct server *server);
-/* Forgets cached prefixes and which prompt lengths have run. Running sequences continue. */
+/* Forgets the cached prefixes, and for which size classes a prompt has run. Running sequences
+ * continue. */
 void model_cool(struct server *server);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block's key is a hash over its tokens and the key of the block before it, so equal keys mean
- * equal prefixes. Keys are stored in sets of eight; beside each key is the time of its last use. */
+ * equal prefixes. Keys are stored in sets of eight, each with the time of its last use. */
 
 #include "tests/simserve/prefix_cache.h"
 
@@ -20,7 +20,7 @@ struct entry {
 struct prefix_cache {
     size_t sets;
     uint64_t clock; /* counts uses of blocks */
-    uint64_t epoch; /* how often the cache was cleared; part of every key */
+    uint64_t epoch; /* how many times the cache was cleared; part of every key */
     struct entry entries[];
 };
 
@@ -53,7 +53,7 @@ static uint64_t block_key(uint64_t parent, const uint32_t *ids)
     return key ? key : 1;
 }
 
-/* Stores the block, and returns whether it was stored already. */
+/* Stores the block, and returns whether it was already stored. */
 static bool touch(struct prefix_cache *cache, uint64_t key)
 {
     struct entry *set = &cache->entries[key % cache->sets * WAYS];

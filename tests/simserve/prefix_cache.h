@@ -15,7 +15,8 @@ struct prefix_cache;
 struct prefix_cache *prefix_cache_create(size_t blocks);
 void prefix_cache_destroy(struct prefix_cache *cache);
 void prefix_cache_clear(struct prefix_cache *cache);
-/* Returns the number of tokens at the beginning of the prompt that are cached: complete blocks, and
- * never the last token, which vLLM always computes. Stores all complete blocks of the prompt. */
+/* Returns how many tokens at the beginning of the prompt are cached. This counts complete blocks
+ * only, and never the last token, which vLLM always computes. Stores all complete blocks of the
+ * prompt. */
 size_t prefix_cache_use(struct prefix_cache *cache, uint64_t salt, const uint32_t *ids,
                         size_t count);

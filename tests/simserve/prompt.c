@@ -6,9 +6,9 @@
 
 #include "base/core/memory.h"
 
-#define ONE_PROMPT "\"prompt\" must be text or a list of token ids, one prompt only"
+#define ONE_PROMPT "\"prompt\" must be one prompt: a string or a list of token ids"
 
-/* Fails with what is malformed in the JSON or, if nothing is, with `expected`. */
+/* Fails: with the syntax error if the JSON is malformed, otherwise with the message `expected`. */
 static bool wrong(const struct json_scan *scan, enum json_scan_token token, const char *expected,
                   struct error *error)
 {
@@ -46,8 +46,8 @@ static bool add_id(const struct json_scan *scan, const char *name, struct tokens
     return true;
 }
 
-/* Adds the ids of a list up to its closing bracket; `token` is the first after the opening bracket.
- */
+/* Adds the ids of a list up to its closing bracket; `token` is the first token after the opening
+ * bracket. */
 static bool add_ids(struct json_scan *scan, enum json_scan_token token, const char *name,
                     struct tokens *out, struct error *error)
 {
@@ -68,7 +68,7 @@ bool prompt_read_ids(struct json_scan *scan, struct tokens *out, struct error *e
     return add_ids(scan, json_scan_next(scan), "tokens", out, error);
 }
 
-/* Reads the elements of a list: token ids, or one prompt (a text, or a list of token ids). */
+/* Reads the elements of a list: token ids, or one prompt (a string, or a list of token ids). */
 static bool read_list(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
@@ -99,12 +99,12 @@ bool prompt_read(struct tokenizer *tokenizer, struct json_scan *scan, struct tok
     return true;
 }
 
-/* Reads the members of a part, {"type": "text", "text": ...}, after its opening brace. */
+/* Reads the members of a part such as {"type": "text", "text": ...}, after its opening brace. */
 static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                       struct error *error)
 {
     static const char only_text[] =
-        "a part of the content needs a string \"text\"; other parts are not supported";
+        "each part of \"content\" must have a string \"text\"; other parts are not supported";
     enum json_scan_token token;
     bool has_text = false;
 
@@ -121,8 +121,8 @@ static bool read_part(struct tokenizer *tokenizer, struct json_scan *scan, struc
     return (token == JSON_SCAN_OBJECT_END && has_text) || wrong(scan, token, only_text, error);
 }
 
-/* Reads the content of a message: a text, null (as in a turn with tool calls only), or a list of
- * parts. */
+/* Reads the content of a message: a string, null (as in a turn that has only tool calls), or a list
+ * of parts. */
 static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, struct tokens *out,
                          struct error *error)
 {
@@ -133,12 +133,12 @@ static bool read_content(struct tokenizer *tokenizer, struct json_scan *scan, st
     if (token == JSON_SCAN_STRING || token == JSON_SCAN_NULL)
         return true;
     if (token != JSON_SCAN_ARRAY)
-        return wrong(scan, token, "\"content\" must be text or a list of parts", error);
+        return wrong(scan, token, "\"content\" must be a string or a list of parts", error);
     while ((token = json_scan_next(scan)) == JSON_SCAN_OBJECT)
         if (!read_part(tokenizer, scan, out, error))
             return false;
     return token == JSON_SCAN_ARRAY_END
-           || wrong(scan, token, "\"content\" must be text or a list of parts", error);
+           || wrong(scan, token, "\"content\" must be a string or a list of parts", error);
 }
 
 /* Reads the members of a message, after its opening brace. */
@@ -162,7 +162,8 @@ static bool read_message(struct tokenizer *tokenizer, struct json_scan *scan, st
            || wrong(scan, token, "a message needs \"role\" and \"content\"", error);
 }
 
-/* The template's tokens have the lowest ids; half are before the messages, half after. */
+/* Adds the chat template's tokens from `from` up to `to`: they have the lowest ids. Half of the
+ * template comes before the messages, and half after. */
 static void add_template(int64_t from, int64_t to, struct tokens *out)
 {
     for (int64_t id = from; id < to; id++)

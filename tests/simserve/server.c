@@ -46,8 +46,8 @@ static bool parse_address(const char *listen_at, struct sockaddr_in *out, struct
     return true;
 }
 
-/* Sets options that accepted sockets inherit. Reno, unlike BBR, does not pace, so that bytes leave
- * when they are written. */
+/* Sets options that accepted sockets inherit. Reno, unlike BBR, does not pace packets, so
+ * bytes leave as soon as they are written. */
 static void prepare_socket(int fd)
 {
     int on = 1;
@@ -173,8 +173,8 @@ static void fire_due(struct server *server)
         timers_fire_due(&server->timers, now, TIMERS_PER_TURN);
 }
 
-/* Stops the loop. Logs the signal's sender, unless that is the process that started simserve:
- * without the log, the end of simserve would look like a crash. */
+/* Stops the loop. Logs the signal's sender unless it is the process that started simserve: that
+ * process would otherwise take the end for a crash. */
 static void stop(struct server *server)
 {
     struct signalfd_siginfo signal = { 0 };
@@ -207,12 +207,12 @@ static void process_ready(struct server *server)
         connection_process(connection);
         fire_due(server);
         if (connection == last)
-            break; /* connections that became ready meanwhile are handled in the next turn */
+            break; /* the next turn handles connections that became ready meanwhile */
     }
 }
 
-/* Returns the time to sleep: until the next timer, an hour if there is none, or 0 if connections
- * are ready. */
+/* Returns how long to sleep: until the next timer is due, an hour if there is none, or 0 if
+ * connections are ready. */
 static struct timespec sleep_time(const struct server *server)
 {
     int64_t wait = timers_next_ns(&server->timers);
@@ -237,7 +237,7 @@ void server_run(struct server *server)
         fire_due(server);
         for (int i = 0; i < count; i++) {
             handle(server, &events[i]);
-            fire_due(server); /* so that chunks do not wait for all events */
+            fire_due(server); /* so that due chunks need not wait until all events are handled */
         }
         process_ready(server);
         free_dead(server);

@@ -31,7 +31,7 @@ struct server {
     struct model model;
     struct metrics metrics;
     struct text scratch;     /* buffer for the event being written */
-    uint64_t requests;       /* to the generating endpoints, since the start or the last reset */
+    uint64_t requests;       /* to the generation endpoints, since the start or the last reset */
     char input_chunk[65536]; /* buffer for what was just received */
 };
 

@@ -11,8 +11,8 @@
     "{\"error\":{\"message\":\"EngineCore encountered an issue. See stack trace (above) for the "  \
     "root cause.\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}"
 
-/* Each of these words and of `unicode_words` is one token of the toy tokenizer, and needs no
- * escaping in JSON. */
+/* Each word here and in `unicode_words` is one token for the toy tokenizer, and needs no escaping
+ * in JSON. */
 static const char *const words[] = {
     "the",    "of",     "and",   "to",    "in",     "is",     "that",    "for",   "as",    "was",
     "with",   "it",     "on",    "are",   "by",     "this",   "from",    "at",    "which", "or",
@@ -58,7 +58,7 @@ static const char *reported_finish(const struct sequence *sequence)
     return is_length ? "length" : "stop";
 }
 
-/* Counts each reasoning chunk as one token, which is right if tokens_per_chunk is 1. */
+/* Counts each reasoning chunk as one token, which is right only if tokens_per_chunk is 1. */
 static void add_reasoning_tokens(const struct sequence *sequence, struct text *out)
 {
     int64_t chunks = sequence->server->config.reasoning_chunks;
@@ -133,8 +133,8 @@ void stream_flush(struct sequence *sequence)
     sequence->holding.contents = 0;
 }
 
-/* Sends the first part of an event now and the rest after a pause. From one content chunk to the
- * next, the position of the split changes. */
+/* Sends the first part of an event now and the rest after a pause. The position of the split
+ * changes with every content chunk. */
 static void send_split(struct sequence *sequence, const char *bytes, size_t length, bool content)
 {
     struct server *server = sequence->server;
@@ -169,7 +169,8 @@ static char *put_chunk_size(char *end, size_t size)
     return end;
 }
 
-/* Completes the event as an HTTP chunk and sends it. */
+/* Completes the event as an HTTP chunk, and sends it; faults can hold back all or part of it until
+ * later. */
 static void event_close(struct sequence *sequence, struct text *out, bool content)
 {
     char *bytes;
@@ -320,7 +321,7 @@ static void send_literal(struct sequence *sequence, const char *data)
     event_close(sequence, out, false);
 }
 
-/* Writes the answer to a client that does not stream. */
+/* Writes the JSON body of the answer to a client that does not stream. */
 static void add_answer(const struct sequence *sequence, struct text *out)
 {
     const char *id = sequence->record.request_id;

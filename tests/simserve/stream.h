@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends a sequence's output to the client: as SSE events, or as one JSON body. */
+/* Sends a sequence's output to the client, as SSE events or as one JSON body. */
 #pragma once
 
 #include "tests/simserve/model.h"
@@ -7,11 +7,11 @@
 /* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. With the fault
  * slow_headers, sends only the status line, and holds back the headers. */
 void stream_begin(struct sequence *sequence);
-/* Sends a content chunk, which is due now, with the next `tokens` tokens of the output; `last` if
- * no more follow. If the client does not stream, only counts the tokens. */
+/* Sends the content chunk that is due now, with the next `tokens` tokens of the output. `last` says
+ * that no more chunks follow. If the client does not stream, only counts the tokens. */
 void stream_content(struct sequence *sequence, int64_t tokens, bool last);
-/* Ends the stream: with finish_reason, usage and [DONE], as the request, the settings and the
- * faults demand. If the client does not stream, sends the answer. */
+/* Ends the stream. Whether it ends with finish_reason, usage and [DONE] depends on the request, the
+ * settings and the faults. If the client does not stream, sends the whole answer. */
 void stream_end(struct sequence *sequence);
 /* Sends an error event and [DONE], and ends the HTTP body. */
 void stream_error(struct sequence *sequence);

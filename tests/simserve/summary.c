@@ -20,7 +20,7 @@ struct window {
     int64_t requests, failed, prompt_tokens, cached_tokens, output_tokens;
     int64_t requests_without_gaps; /* their chunk times were freed */
     int64_t chunks_in_window;
-    double running_ns, present_ns; /* the requests' times within the window, summed */
+    double running_ns, present_ns; /* sums of the requests' times within the window */
 };
 
 static void values_add(struct values *values, int64_t value)
@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the quantile of sorted values by nearest rank. */
+/* Returns a quantile of sorted values, by nearest rank. */
 static double quantile_ms(const struct values *values, double q)
 {
     size_t rank = (size_t)(q * (double)values->count);

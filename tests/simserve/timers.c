@@ -53,7 +53,7 @@ static void sift_down(struct timers *timers, size_t index, struct timer_slot slo
     put(timers, index, slot);
 }
 
-/* Puts `slot` at `index`, and moves it to its place in the heap. */
+/* Puts `slot` at `index`, and moves it up or down to its place in the heap. */
 static void settle(struct timers *timers, size_t index, struct timer_slot slot)
 {
     if (index > 0 && timers->slots[(index - 1) / ARITY].due_ns > slot.due_ns)
@@ -101,8 +101,9 @@ int64_t timers_next_ns(const struct timers *timers)
     return timers->count ? timers->slots[0].due_ns : INT64_MAX;
 }
 
-/* Loads the owner of the timer that likely fires next into the cache: nearly all timers are the
- * first member of their owner, a sequence. */
+/* Loads the timer at the top of the heap, which will probably fire next, and its owner into the
+ * CPU's cache. Nearly all timers are the first member of their owner, a sequence, so the owner
+ * begins at the timer's address. */
 static void prefetch_next(const struct timers *timers)
 {
     const char *timer = timers->count > 0 ? (const char *)timers->slots[0].timer : NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A 4-ary heap of timers in nanoseconds of the monotonic clock. */
+/* A 4-ary heap of timers. All times are nanoseconds of the monotonic clock. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in its owner, which sets `fire` and `owner`; the other members begin as zero. */
+/* Embedded in its owner, which sets `fire` and `owner`, and sets the other members to zero. */
 struct timer {
     void (*fire)(void *owner);
     void *owner;
@@ -27,7 +27,8 @@ void timers_finish(struct timers *timers);
 /* Sets or moves the timer. */
 void timer_set(struct timers *timers, struct timer *timer, int64_t due_ns);
 void timer_cancel(struct timers *timers, struct timer *timer);
-/* Returns the time at which the next timer is due; INT64_MAX if there is none. */
+/* Returns when the next timer is due, or INT64_MAX if there is none. */
 int64_t timers_next_ns(const struct timers *timers);
-/* Fires at most `limit` timers that are due at now_ns, in order; each may set itself again. */
+/* Fires at most `limit` timers that are due at now_ns, the earliest first. `fire` is allowed to set
+ * its timer again. */
 void timers_fire_due(struct timers *timers, int64_t now_ns, size_t limit);

@@ -9,7 +9,7 @@
 #define CANONICAL_DIGITS 5
 
 struct tokenizer {
-    /* The last piece encoded with each hash, padded with NUL. */
+    /* For each hash: the piece with this hash that was encoded last, padded with NUL bytes. */
     char pieces[TOKENIZER_CANONICAL][TOKENIZER_PIECE_BYTES];
 };
 
@@ -49,8 +49,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a canonical word: "w" and, in five lower-case hexadecimal digits, a number below
- * TOKENIZER_CANONICAL. */
+/* Reads a canonical word: "w" followed by a number below TOKENIZER_CANONICAL in five lower-case
+ * hexadecimal digits. */
 static bool canonical_id(const char *piece, size_t length, uint32_t *out)
 {
     uint32_t id = 0;
@@ -86,7 +86,7 @@ static uint32_t piece_id(struct tokenizer *tokenizer, const char *piece, size_t 
     return TOKENIZER_CANONICAL + id;
 }
 
-/* Returns the length of the next piece of a word: up to 8 bytes, and complete characters. */
+/* Returns the length of the next piece of a word: at most 8 bytes, and no split characters. */
 static size_t piece_length(const char *word, size_t length)
 {
     size_t cut = TOKENIZER_PIECE_BYTES;
@@ -130,7 +130,7 @@ static void decode_one(const struct tokenizer *tokenizer, uint32_t id, struct te
     if (piece[0])
         text_add_bytes(out, piece, strnlen(piece, TOKENIZER_PIECE_BYTES));
     else
-        text_addf(out, "u%05x", id); /* no piece had this id yet: any word of one token serves */
+        text_addf(out, "u%05x", id); /* no piece had this id yet: any one-token word will do */
 }
 
 void tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, size_t count,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A toy tokenizer with exact, predictable counts.
  *
- * Text is split at ASCII white space; a word of up to 8 bytes is one token, a longer one is split
- * into pieces of at most 8 bytes (never inside a UTF-8 sequence). The pieces "w00000" to "w1ffff"
- * have the ids below TOKENIZER_CANONICAL. Every other piece has the id TOKENIZER_CANONICAL + its
- * hash, and such an id decodes to the last piece that was encoded with this id. Decoding joins
- * tokens with single spaces, so that ids -> text -> ids gives the same ids, except for an id with
- * which no piece was encoded. */
+ * Text is split at ASCII white space; a word of up to 8 bytes is one token. A longer word is split
+ * into pieces of at most 8 bytes (never inside a UTF-8 sequence), each of which is one token. The
+ * pieces "w00000" to "w1ffff" have the ids below TOKENIZER_CANONICAL. Every other piece has the id
+ * TOKENIZER_CANONICAL + its hash; such an id decodes to the piece that was last encoded to it.
+ * Decoding joins tokens with single spaces, so decoding ids and encoding the text again gives the
+ * same ids, except for ids to which no piece was ever encoded. */
 #pragma once
 
 #include <stdbool.h>

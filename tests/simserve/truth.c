@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring of records. Its memory is touched only as far as it is used. */
+/* A ring of records. It is allocated at once, but takes up physical memory only for the records
+ * that were stored. */
 
 #include "tests/simserve/truth.h"
 
@@ -144,7 +145,7 @@ static void write_chunks(const struct chunk_times *times, struct text *out)
     text_add_char(out, ']');
 }
 
-/* Begins the JSON object of a record: truth_write_lines adds more members, and ends it. */
+/* Begins a record's JSON object, which truth_write_lines completes. */
 static void begin_record(const struct truth_record *record, struct text *out)
 {
     double queue_ms =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What really happened: a record of each request for generation, and the lag of the server's
- * writes. Times are nanoseconds of CLOCK_MONOTONIC; 0 if the event did not happen. */
+ * writes. Times are nanoseconds of CLOCK_MONOTONIC, or 0 if the event did not happen. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,8 +32,8 @@ struct truth_record {
     int64_t lag_max_ns;
     struct chunk_times times;
 
-    int64_t read_ns;     /* the request was read completely */
-    int64_t admitted_ns; /* it began to run */
+    int64_t read_ns;     /* when the request had been read completely */
+    int64_t admitted_ns; /* when it began to run */
     int64_t end_ns;
     int64_t prompt_tokens, cached_tokens, output_tokens;
     int64_t running_at_admission; /* requests running, including this one */
@@ -47,8 +47,8 @@ struct truth_record {
 
 struct truth;
 
-/* Keeps the last `requests` records and, in up to `chunk_bytes` bytes, the newest of their chunk
- * times. */
+/* Keeps the last `requests` records. Their chunk times take up at most `chunk_bytes` bytes: those
+ * of the oldest records are dropped first. */
 struct truth *truth_create(size_t requests, size_t chunk_bytes);
 void truth_destroy(struct truth *truth);
 void truth_clear(struct truth *truth);
@@ -62,6 +62,6 @@ void truth_add_take(struct truth *truth, struct truth_record *record);
 /* Appends up to `limit` records with a sequence number above `since`, as JSON lines. */
 void truth_write_lines(const struct truth *truth, uint64_t since, size_t limit, bool with_chunks,
                        struct text *out);
-/* Appends the lag of the content chunks since the last truth_clear: the actual minus the planned
- * time, or 0 if a chunk was early; as {"count", "p50_us", "p99_us", "max_us"}. */
+/* Appends the lag of the content chunks since the last truth_clear, as {"count", "p50_us",
+ * "p99_us", "max_us"}. The lag is the actual minus the planned time, or 0 for an early chunk. */
 void truth_write_lag(const struct truth *truth, struct text *out);

@@ -6,7 +6,7 @@
 #include "tests/simserve/truth.h"
 
 struct truth {
-    struct truth_record *records; /* record n at n % capacity */
+    struct truth_record *records; /* record n is at index n % capacity */
     size_t capacity;
     uint64_t first;            /* number of the oldest record */
     uint64_t last;             /* number of the newest record; first - 1 if there is none */

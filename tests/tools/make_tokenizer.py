@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a tokenizer from the words in WORDS.C, without a download. Each word is one token, as in simserve's tokenizer.
+"""Makes a tokenizer from the words in WORDS.C, without downloading one. Each word is one token, as in simserve's tokenizer.
 
 make_tokenizer.py FOLDER WORDS.C
 """
@@ -17,7 +17,7 @@ def main(folder, source):
     with open(source) as file:
         words = re.findall(r'"([a-z]+)"', file.read())
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(["<s>", "</s>", "other", *words]))}
-    # An unknown word becomes the word "other", not a special token, which decoding would drop.
+    # Unknown words become the ordinary word "other", because decoding would drop a special token.
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="other"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     fast = PreTrainedTokenizerFast(

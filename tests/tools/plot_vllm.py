@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws opsbrain's exports in vLLM's format, which are in FOLDER, as `vllm bench sweep plot` does. PACKAGES is a folder of
-Python packages that has pandas and seaborn.
+"""Plots opsbrain's exports in vLLM's format as `vllm bench sweep plot` does. FOLDER contains the exports. PACKAGES is a
+folder of Python packages, among them pandas and seaborn.
 
 plot_vllm.py FOLDER PACKAGES
 """

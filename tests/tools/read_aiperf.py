@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads opsbrain's exports in aiperf's format with aiperf's own data model and with the loader of its plots. Prints a line for
-each run that the loader finds: the export, the run, and its number of users.
+"""Reads opsbrain's exports in aiperf's format with aiperf's own data model and with the data loader of its plots. Prints a
+line for each run that the loader finds: the export, the run, and its number of users.
 
 read_aiperf.py EXPORTS FOLDER
 
-EXPORTS is the folder of the exports. FOLDER receives a folder for each cell of each export, as aiperf writes one for each run.
+EXPORTS is the folder of the exports. FOLDER receives one folder for each cell of each export, just as aiperf writes one for
+each run.
 """
 
 import pathlib
@@ -21,7 +22,7 @@ def unfold(export, folder):
         cell = folder / f"cell_{i:03d}"
         cell.mkdir(parents=True)
         (cell / "profile_export_aiperf.json").write_text(line)
-        (cell / "profile_export.jsonl").touch()  # the file of single requests: an export has none
+        (cell / "profile_export.jsonl").touch()  # empty: an export has no records of single requests
 
 
 def main(exports, root):

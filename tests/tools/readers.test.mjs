@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain's exports, read by the tools whose format they have: aiperf's own data model and its plots, vLLM's plot of a sweep.
+// Reads opsbrain's exports with the tools that define the formats: aiperf's data model and plots, and vLLM's sweep plot.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -33,8 +33,8 @@ async function measureRun(t, client) {
     return (await client.call('run_list', { deployment: 'sim' })).runs[0].id;
 }
 
-// exportAll(t, format) returns {own, imports}: the export of a run that opsbrain measured, and, with its `name`, the export of
-// each file in IMPORTS.
+// exportAll(t, format) returns {own, imports}: `own` is the export of a run that opsbrain measured, and `imports` are the exports
+// of the files in IMPORTS, each with the file's `name`.
 async function exportAll(t, format) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
@@ -49,7 +49,7 @@ async function exportAll(t, format) {
     return { own, imports };
 }
 
-test('aiperf reads our exports with its own data model, and its plots find the runs', async (t) => {
+test("aiperf's data model accepts our exports, and its plots find a run for each exported cell", async (t) => {
     const python = path.join(AIPERF, 'bin/python');
     if (!(await isThere(python))) return t.skip('aiperf is not installed');
     const { own, imports } = await exportAll(t, 'aiperf');
@@ -64,7 +64,7 @@ test('aiperf reads our exports with its own data model, and its plots find the r
     assert.deepEqual(runsOf('own').map(([, , users]) => Number(users)).sort(), USERS);
 });
 
-test("vLLM's plot of a sweep draws the exports of a run of ours and of an imported one", async (t) => {
+test("vLLM's sweep plot draws the exports of a run that we measured and of an imported run", async (t) => {
     const python = path.join(VLLM, 'bin/python');
     if (!(await isThere(python)) || !(await isThere(AIPERF))) return t.skip("vLLM ('./run engine' installs it) or aiperf is not installed");
     const { own, imports } = await exportAll(t, 'vllm');

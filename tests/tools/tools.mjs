@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of other load generators against a model server, by their own commands: the name of each run, its command line, and
-// the files that it writes.
+// Runs other load generators against a model server. TOOLS has each tool's runs by name: how to start them, and the result
+// files to expect.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,11 +12,12 @@ export const OUTPUT_TOKENS = 32;
 const RUN_LIMIT_MS = 240_000;
 const PYTHON_SETTINGS = { HF_HUB_OFFLINE: '1', TOKENIZERS_PARALLELISM: 'false' };
 
-// A distribution of inference-perf in which every length is `tokens`.
+// A length distribution for inference-perf in which every length is `tokens`.
 const always = (tokens) => ({ min: tokens, max: tokens, mean: tokens, std_dev: 0, total_count: 500 });
 
-// Each of the following functions takes what is special to a run, and returns a function that makes the run's plan: {command,
-// args, files}, and `env` and `config` if the tool needs them. `files` matches the names of the result files in the folder.
+// Each of the following functions takes the options that differ between a tool's runs, and returns a function that makes a run's
+// plan: {command, args, files}, and also `env` and `config` if the tool needs them. `files` matches the names of the result files
+// in the folder.
 const aiperf = (...options) => ({ url, tokenizer, folder }) => ({
     command: 'aiperf',
     env: { HF_HUB_OFFLINE: undefined }, // with HF_HUB_OFFLINE, aiperf does not accept a tokenizer from a folder
@@ -92,7 +93,7 @@ export const TOOLS = {
         'one user': vllm('--num-prompts', 100, '--max-concurrency', 1),
         '4 users': vllm('--num-prompts', 120, '--max-concurrency', 4),
         'an open loop': vllm('--num-prompts', 120, '--request-rate', 20),
-        '16 users, in detail': vllm('--num-prompts', 320, '--max-concurrency', 16, '--save-detailed'),
+        '16 users, with per-request details': vllm('--num-prompts', 320, '--max-concurrency', 16, '--save-detailed'),
         'goodput': vllm('--num-prompts', 120, '--max-concurrency', 2, '--goodput', 'ttft:500'),
     },
 };
@@ -110,7 +111,7 @@ export async function runTool(bin, { command, args, env, config, files }, folder
     child.stderr.setEncoding('utf8').on('data', (chunk) => (errors += chunk));
     const [code] = await once(child, 'close');
     await writeFile(path.join(folder, 'console.txt'), printed);
-    if (code !== 0) throw new Error(`${command} ended with ${code}: ${`${printed}\n${errors}`.slice(-2000)}`);
+    if (code !== 0) throw new Error(`${command} exited with status ${code}: ${`${printed}\n${errors}`.slice(-2000)}`);
     const names = (await readdir(folder)).filter((name) => files.test(name)).sort();
     return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(path.join(folder, name)) })));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ./run tools imports the files that other load generators write when they measure a faultless model server. The audit must
-// report only what is true; each export, imported again, must have the file's figures, except those that it says it leaves
-// out; and the files of one run must agree.
+// ./run tools measures a faultless model server with other load generators, and imports the files that they write. The audit
+// must report only what is true. Each export, when it is imported again, must have the same figures as the original file, except
+// for those that the export reports as missing. All files of one run must agree.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
@@ -17,9 +17,9 @@ const FOLDER = path.resolve(process.env.TOOLS_FOLDER ?? 'build/tools');
 const BINARIES = { vllm: path.resolve('build/engine/vllm/bin') }; // ./run engine installs it
 const TOKENIZER = path.join(FOLDER, 'tokenizer');
 const MODEL_SERVER = ['--ttft-ms', '40', '--step-ms', '5', '--max-running', '64'];
-// A figure may differ between two files of one run by ROUNDING, because some files have two decimals, plus SHARE of its value
-// (SHARE_OF_RECORDS if one file has aiperf's records of single requests: they do not say how long the run took, so that
-// opsbrain computes the time from the first request to the last response).
+// A figure is allowed to differ between two files of one run by ROUNDING (some files have only two decimals) plus SHARE of its
+// value. SHARE_OF_RECORDS applies instead if one file has aiperf's records of single requests: they do not say how long the run
+// took, so opsbrain takes the time from the first request to the last response.
 const ROUNDING = 0.01;
 const SHARE = 0.001, SHARE_OF_RECORDS = 0.03;
 
@@ -34,8 +34,8 @@ before(async () => {
     }
 });
 
-// Whether a finding is true: a client in Python on a busy machine may have fewer requests in flight than users, and its file
-// says so.
+// Whether a finding is true. The only finding that can be true is actual_load: on a busy machine, a client in Python can have
+// fewer requests in flight than users, and its file shows that.
 function isTrue({ rule }, cells) {
     return rule === 'actual_load' && cells.some(({ figures }) => figures.get('concurrency_actual') < 0.95 * figures.get('concurrency'));
 }
@@ -63,7 +63,7 @@ async function measure(t, tool, makePlan) {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const trips = [];
-    assert.ok(files.length > 0, 'the tool left no file');
+    assert.ok(files.length > 0, 'the tool wrote no result file');
     for (const { name: file, bytes } of files) {
         const trip = await takeTrip(server, client, file, bytes);
         assert.equal(trip.refused, undefined, file);
@@ -72,7 +72,7 @@ async function measure(t, tool, makePlan) {
         trips.push({ ...trip, name: file });
     }
     await client.close();
-    if (tool !== 'inference-perf') checkAgreement(trips); // each of its files has a different stage
+    if (tool !== 'inference-perf') checkAgreement(trips); // each of its files is about a different stage
 }
 
 for (const [tool, runs] of Object.entries(TOOLS))

@@ -9,9 +9,9 @@
 struct asset {
     const char *name;     /* "style.css" */
     const char *type;     /* its media type */
-    const char *bytes;    /* ended by a NUL */
+    const char *bytes;    /* end with a NUL */
     const size_t *length; /* without the NUL */
-    /* part of its URL, so that a browser may cache it: "/assets/style.css?v=..." */
+    /* part of its URL, so that a browser can cache it: "/assets/style.css?v=..." */
     const char *digest;
 };
 extern const struct asset assets[];               /* ends with a NULL name */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves through the marks of a chart (cells, points, moments): Tab stops at one mark of each chart, the arrow keys move
-// from mark to mark, and the mark's sentence, which is also its accessible name, is shown above the chart.
+// Lets keys move through the marks of a chart (cells, points, moments): Tab stops at one mark in each chart, and the arrow
+// keys move from mark to mark. The current mark's sentence, which is also its accessible name, is shown above the chart.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARK = 'svg g[data-i]';
@@ -28,7 +28,7 @@ export function prepareCharts(root) {
             mark.setAttribute('role', 'img');
             mark.setAttribute('tabindex', mark === marks[0] ? '0' : '-1');
         }
-        svg.parentElement.removeAttribute('tabindex'); // a mark that gets the focus is scrolled into view
+        svg.parentElement.removeAttribute('tabindex'); // no tab stop of its own: a mark that gets the focus is scrolled into view
         addSentence(svg.parentElement);
     }
 }
@@ -40,7 +40,7 @@ function rectangle(box, style) {
     return drawn;
 }
 
-// A ring around a mark, in two colours so that it can be seen on every colour; if the mark is a moment, a vertical line.
+// A ring around a mark, in two colours so that it stands out on any colour; for a moment, a vertical line.
 function cursorOf(mark) {
     const { x, y, width, height } = mark.getBBox();
     const cursor = document.createElementNS(SVG, 'g');
@@ -68,7 +68,7 @@ const centreOf = (mark) => {
     return [x + width / 2, y + height / 2];
 };
 
-// The nearest mark in this direction, where distance to the side counts four times; the mark itself if there is none.
+// The nearest mark in this direction, where sideways distance counts four times; the mark itself if there is none.
 function nextOf(mark, [dx, dy]) {
     const [x, y] = centreOf(mark);
     let best, least = Infinity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the open page up to date: the server names what changed, the page is requested again, and its <main> replaced.
+// Keeps the open page up to date: the server names what changed, the page is requested again, and its <main> is replaced.
 // Without this script the page shows new figures only when it is reloaded, a file can be dropped only on its input, and
 // keys do not move through a chart's marks.
 import { prepareCharts } from './marks.js';
@@ -23,11 +23,11 @@ function isChanged(control) {
     return control.value !== control.defaultValue || Boolean(control.checked) !== Boolean(control.defaultChecked);
 }
 
-// Whether an input has the focus, or was changed and not sent yet.
+// Whether an input has the focus, or has been changed but not sent.
 const isEdited = () =>
     [...main().querySelectorAll('input, select, textarea')].some((control) => control === document.activeElement || isChanged(control));
 
-// The same element in the new page, so that the focus stays where it was.
+// The element's counterpart in the new page, so that the focus stays where it was.
 function twin(element, fresh) {
     const all = (root) => [...root.querySelectorAll('a, button, summary, [tabindex]')];
     return all(fresh)[all(main()).indexOf(element)];
@@ -47,7 +47,7 @@ function replaceMain(fresh) {
 
 async function replace() {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    if (answer.redirected) return location.assign(answer.url); // signed out
+    if (answer.redirected) return location.assign(answer.url); // the user has signed out
     if (answer.status === 429 || answer.status >= 500) throw new Error('busy');
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
@@ -74,17 +74,17 @@ async function refresh() {
     try {
         await replace();
     } catch {
-        return refreshIn(PAUSE_MS); // the server is busy, or away
+        return refreshIn(PAUSE_MS); // the server is busy or does not answer
     } finally {
         requesting = false;
     }
-    if (stale) refresh(); // changed meanwhile
+    if (stale) refresh(); // something changed meanwhile
 }
 
-// '*load' comes every few seconds: a page that follows '*' is requested again for it only if it follows '*load', too.
+// '*load' comes every few seconds, so it does not count as a change for a page that follows '*' but not '*load'.
 function handleChanges(names) {
     const follows = followed();
-    if (follows.length === 0) return; // for example a form that somebody is filling in
+    if (follows.length === 0) return; // for example a page with a form that somebody is filling in
     const changes = names.some((name) => name !== '*load');
     if (names.includes('*') || (changes && follows.includes('*')) || follows.some((name) => names.includes(name))) refresh();
 }
@@ -121,7 +121,7 @@ function restart(release) {
 
 let stop = () => {};
 
-// Where locks do not exist (plain HTTP from another machine), each visible tab that follows something has its own stream.
+// Where navigator.locks is missing (plain HTTP from another machine), each visible tab that follows something has its own stream.
 function start() {
     if (document.hidden || followed().length === 0) return;
     const waiting = new AbortController();
@@ -152,7 +152,7 @@ window.addEventListener('pageshow', ({ persisted }) => persisted && start());
 start();
 prepareCharts(main());
 
-// A file may be dropped anywhere on the form that takes one.
+// A file can be dropped anywhere on a form that takes one.
 for (const form of document.querySelectorAll('form.drop')) {
     form.addEventListener('dragover', (event) => event.preventDefault());
     form.addEventListener('drop', (event) => {

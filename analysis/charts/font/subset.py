@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the two fonts of the charts, and the table of their widths, from Debian's fonts-inter.
 
-The fonts keep Latin, Greek and a few signs. Digits, full stop and comma are the tabular ones, so that figures line up
+The fonts keep Latin, Greek and a few symbols. Digits, full stop and comma are the tabular ones, so that figures line up
 in columns. Needs the packages fonttools and fonts-inter. Usage: analysis/charts/font/subset.py
 """
 import os
@@ -12,14 +12,14 @@ from fontTools.ttLib import TTFont
 SOURCE = "/usr/share/fonts/opentype/inter/"
 WEIGHTS = {"regular": "Inter-Regular.otf", "semibold": "Inter-SemiBold.otf"}
 RANGES = [(0x20, 0x7E), (0xA0, 0x17F), (0x391, 0x3A9), (0x3B1, 0x3C9)]
-SIGNS = "–—‘’“”•…←↑→↓≈≠≤≥−∞□†€"
+SYMBOLS = "–—‘’“”•…←↑→↓≈≠≤≥−∞□†€"
 TABULAR = "0123456789.,"
 
 here = os.path.dirname(os.path.abspath(__file__))
 
 
 def kept(font):
-    wanted = {c for low, high in RANGES for c in range(low, high + 1)} | {ord(c) for c in SIGNS}
+    wanted = {c for low, high in RANGES for c in range(low, high + 1)} | {ord(c) for c in SYMBOLS}
     return sorted(wanted & set(font.getBestCmap()))
 
 

@@ -1,6 +1,6 @@
--- Metrics scraped from model servers: a file of their own, so that they never delay the rest.
+-- Metrics scraped from model servers. They are in a separate file, so that writing them never delays other writes.
 
--- A series is a deployment's metric with its labels, told once.
+-- A series is a metric of a deployment, with its labels.
 CREATE TABLE series (
     id            INTEGER PRIMARY KEY,
     deployment_id INTEGER NOT NULL,
@@ -10,11 +10,11 @@ CREATE TABLE series (
     UNIQUE (deployment_id, name, labels)
 ) STRICT;
 
--- One row per scrape: (series id, value) pairs.
+-- One row per scrape. `data` holds pairs of a series id and a value.
 CREATE TABLE samples (
     deployment_id INTEGER NOT NULL,
     at_ms         INTEGER NOT NULL,
-    data          BLOB    NOT NULL, -- store/scrapes.c
+    data          BLOB    NOT NULL, -- see store/series/samples.h
     PRIMARY KEY (deployment_id, at_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX samples_by_time ON samples (at_ms);

@@ -1,5 +1,5 @@
--- A clock that is set back lets time go over what was scraped already. `epoch` counts how often it was: growth is only
--- counted between scrapes of one epoch.
+-- When the clock is set back, new scrapes can be earlier than old ones. `epoch` counts how often the clock was set
+-- back. The growth of a counter is computed only between scrapes of the same epoch.
 ALTER TABLE samples ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE compacted ADD COLUMN last_ms INTEGER NOT NULL DEFAULT 0; -- the time of the last scrape that came
-ALTER TABLE compacted ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;   -- and its epoch
+ALTER TABLE compacted ADD COLUMN last_ms INTEGER NOT NULL DEFAULT 0; -- the time of the last scrape that was added
+ALTER TABLE compacted ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;   -- the epoch of that scrape

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain is killed, and its PostgreSQL killed, restarted, cut off and delayed, during tool calls, uploads, sweeps and
-// applies: afterwards everything acknowledged is stored, nothing is stored twice, no answer is wrong, and
-// everything continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. Each of these happens
-// OTHERS times, which is two fifths of that number, rounded up: a restart of PostgreSQL, a kill of PostgreSQL, and, with
-// toxiproxy, a partition or a delay.
+// During tool calls, uploads, sweeps and deployments, opsbrain is killed, and its PostgreSQL is killed, restarted, cut off and
+// delayed. Afterwards, everything that was acknowledged is stored, nothing is stored twice, no answer was wrong, and everything
+// continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. OTHERS is two fifths of that, rounded up: PostgreSQL is
+// restarted OTHERS times, killed OTHERS times and, with toxiproxy, cut off or delayed OTHERS times.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,7 +15,7 @@ import { startFleetAtWork } from '../deployers.mjs';
 
 const KILLS = Number(process.env.OPSBRAIN_KILLS ?? 50);
 const OTHERS = Math.ceil((KILLS * 2) / 5);
-const { TOXIPROXY } = process.env; // the path of toxiproxy's server; '' or undefined: there is none
+const { TOXIPROXY } = process.env; // the path of toxiproxy's server; '' or undefined: it is not used
 const CLIENTS = 12;
 const PROVIDER = 'cloud_run';
 const PAUSE_MS = 1000; // the longest pause before an event
@@ -30,8 +29,8 @@ const EVENTS = {
         await fleet.approvalsEnd();
         const verified = await run(['audit-log', 'verify', '--data', server.data], env);
         assert.equal(verified.code, 0, verified.output);
-        checkNoted(world, postgres.rows, 'opsbrain was killed');
-        fleet.check(postgres.rows, 'opsbrain was killed');
+        checkNoted(world, postgres.rows, 'after a kill of opsbrain');
+        fleet.check(postgres.rows, 'after a kill of opsbrain');
         await server.start();
         world.dead = false;
     },
@@ -43,7 +42,7 @@ const EVENTS = {
 
 const isReady = async (server) => (await request(server.port, { path: '/ready' }).catch(() => ({}))).status === 200;
 
-// shuffledEvents(): the names of the events in random order, each as often as its event is to happen.
+// shuffledEvents(): the names of the events in random order, each repeated as often as the event is to happen.
 function shuffledEvents() {
     const times = { 'kill -9 of opsbrain': KILLS, 'restart of PostgreSQL': OTHERS, 'kill -9 of PostgreSQL': OTHERS };
     if (TOXIPROXY) Object.assign(times, { partition: Math.ceil(OTHERS / 2), delay: Math.floor(OTHERS / 2) });
@@ -63,7 +62,7 @@ async function measure(world, sweeps) {
             continue;
         }
         sweeps.add(started.sweep.id);
-        await until('the end of a sweep', async () => {
+        await until('a sweep to end', async () => {
             const shown = await callTool(world.server, 'sweep_show', { sweep: started.sweep.id });
             return world.over || ['completed', 'failed', 'stopped', 'cancelled'].includes(shown?.sweep.state);
         }, 300_000);
@@ -114,7 +113,7 @@ async function runEvents(t, pooled) {
     const changes = checkNoted(world, postgres.rows, 'at the end');
     const finished = checkSweeps(postgres, sweeps);
     t.diagnostic(`${describeNoted(world, changes)}, ${finished} sweeps measured, ${fleet.describe()}; ready again after ${(slowest / 1000).toFixed(1)} s at most`);
-    assert.ok(countNoted(world) > KILLS, 'too little was acknowledged to say anything');
+    assert.ok(countNoted(world) > KILLS, 'too little was acknowledged for a meaningful test');
     await server.stop();
 }
 

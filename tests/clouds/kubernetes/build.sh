@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# build.sh FOLDER: builds `kube` (Kubernetes' control plane and etcd in one program), `kwok` and `helm` into FOLDER from
-# sources that the Go proxy serves, and copies kwok's stages. That takes 15 minutes of one processor and 3 GB of caches, and
-# is done once.
+# build.sh FOLDER: builds `kube` (Kubernetes' control plane and etcd in one program), `kwok` and `helm` into FOLDER, from
+# sources that it downloads through the Go module proxy, and copies kwok's stages. This takes 15 minutes of processor time and
+# 3 GB of caches, but only once.
 set -euo pipefail
 readonly KUBERNETES=1.36.3 KWOK=0.8.0 HELM=3.22.0
 source=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ require (
 )
 
 MOD
-# Kubernetes' go.mod replaces some modules with folders of its own repository: here, their published versions are used.
+# Kubernetes' go.mod replaces some modules with folders in its own repository; this build uses their published versions.
 theirs=$(cd / && go mod download -json "k8s.io/kubernetes@v$KUBERNETES" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
 sed -nE "s|^\s+(k8s.io/[a-z-]+) => ./staging/.*|replace \1 => \1 v0.${KUBERNETES#1.}|p" "$theirs" >>go.mod
 export GOFLAGS=-mod=mod CGO_ENABLED=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# chart.sh FOLDER: renders the chart with its defaults and with other values, and has the API server that life.sh started in
-# FOLDER check each object strictly, without storing it. HELM is the path of helm.
+# chart.sh FOLDER: renders the Helm chart with its default values and with others, and has the API server that life.sh started
+# in FOLDER check each object strictly, without storing it. The environment variable HELM is the path of helm.
 set -euo pipefail
 chart=$(realpath "$(dirname "$0")/../../../helm")
 cd "$1"
@@ -12,7 +12,7 @@ fail() {
     exit 1
 }
 
-# collection_of FILE: prints the path at which objects of its kind are created.
+# collection_of FILE: prints the API server's path at which objects like the one in the file are created.
 collection_of() {
     case $(sed -n 's/^kind: //p' "$1") in
         Deployment) echo /apis/apps/v1/namespaces/llm/deployments ;;
@@ -22,7 +22,8 @@ collection_of() {
     esac
 }
 
-# check FILE: the API server must accept the object. An unknown field or a variable that is set twice is an error, too.
+# check FILE: the API server must accept the object without a warning. Unknown fields are errors, and so are environment
+# variables that are set twice.
 check() {
     local answer
     answer=$(curl -sS --cacert certificates/apiserver.crt -H 'Authorization: Bearer admintoken' -H 'Content-Type: application/yaml' \
@@ -31,19 +32,19 @@ check() {
     [ "$answer" = 201 ] || fail "$1: $answer $(grep -m 1 '"message"' object.json)"
 }
 
-# render OBJECTS VALUE...: renders the chart with these values, which must give that number of objects.
+# render COUNT VALUE...: renders the chart with these values, which must give COUNT objects.
 render() {
-    local objects=$1 values=() file files
+    local count=$1 values=() file files
     for value in "${@:2}"; do values+=(--set-json "$value"); done
     rm -rf rendered
     "$HELM" lint --quiet --strict "$chart" "${values[@]}"
     "$HELM" template team "$chart" --kube-version 1.36 --output-dir rendered "${values[@]}" >/dev/null
     files=(rendered/opsbrain/templates/*)
-    [ ${#files[@]} = "$objects" ] || fail "${*:2}: rendered ${files[*]}"
+    [ ${#files[@]} = "$count" ] || fail "${*:2}: got ${files[*]}, expected $count objects"
     for file in "${files[@]}"; do check "$file"; done
 }
 
-# has TEXT...: the rendered Deployment must have these lines, one after the other.
+# has LINE...: the rendered Deployment must have these lines, one after the other.
 has() {
     local lines
     lines=$(printf '%s\n' "$@")
@@ -62,7 +63,7 @@ render 3 'settings={"storage_limit_bytes":8589934592,"log_requests":false,"sessi
     'allowedHosts=["a.example","b.example"]' 'allowedOrigins=["https://a.example"]'
 has '            - name: OPSBRAIN_STORAGE_LIMIT_BYTES' '              value: "8589934592"'
 has '            - name: OPSBRAIN_LOG_REQUESTS' '              value: "false"'
-has '            - name: OPSBRAIN_AUDIT_DAYS' '              value: "0.5"' # passed on, though invalid: the server refuses it
+has '            - name: OPSBRAIN_AUDIT_DAYS' '              value: "0.5"' # invalid, but passed on, since the server refuses it
 has '            - name: OPSBRAIN_ALLOWED_HOSTS' '              value: "other"'
 render 3 'existingSecret="tokens"' 'service={"type":"LoadBalancer","port":8080}' 'nodeSelector={"disk":"ssd"}' \
     'tolerations=[{"key":"a","operator":"Exists","effect":"NoSchedule"}]' 'resources={"limits":{"memory":"2Gi"}}' \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# life.sh PROGRAMS LIFE: starts a Kubernetes control plane on free ports, with a fake node of 8 GPUs, runs the program LIFE
-# (cloud_life or chart.sh) against it, and stops everything. PROGRAMS is a folder with kube, kwok and stages/ (build.sh).
+# life.sh PROGRAMS LIFE: starts a Kubernetes control plane on free ports, with a fake node that has 8 GPUs, runs the program
+# LIFE (cloud_life or chart.sh) against it, and stops everything. PROGRAMS is the folder with kube, kwok and stages/ that
+# build.sh fills.
 set -euo pipefail
 programs=$(cd "$1" && pwd)
 life=$(realpath "$2")
@@ -26,7 +27,7 @@ printf 'admintoken,admin,1,"system:masters"\nviewtoken,viewer,2,"viewers"\n' >to
     --authorization-mode RBAC --service-cluster-ip-range 10.96.0.0/16 --endpoint-reconciler-type none \
     --disable-admission-plugins TaintNodesByCondition >api.log 2>&1 &
 
-# kubeconfig TOKEN: prints a kubeconfig as kubectl writes it, with the certificates inside
+# kubeconfig TOKEN: prints a kubeconfig as kubectl writes it, with the certificate embedded
 kubeconfig() {
     cat <<YAML
 apiVersion: v1
@@ -83,7 +84,7 @@ ask POST /api/v1/nodes '{"metadata":{"name":"gpu-1","annotations":{"kwok.x-k8s.i
     "spec":{"taints":[{"key":"nvidia.com/gpu","value":"present","effect":"NoSchedule"}]},
     "status":{"capacity":{"cpu":"64","memory":"256Gi","pods":"110","nvidia.com/gpu":"8"},
     "allocatable":{"cpu":"64","memory":"256Gi","pods":"110","nvidia.com/gpu":"8"}}}' >/dev/null
-for _ in $(seq 100); do # until a controller has made the namespace's own account
+for _ in $(seq 100); do # until a controller has created the namespace's default service account
     ask GET /api/v1/namespaces/llm/serviceaccounts/default >/dev/null 2>&1 && break
     sleep 0.1
 done

@@ -1,4 +1,4 @@
--- A history that version 0.1.0 wrote before migration 0013: tests/e2e/upgrade.test.mjs starts a newer server on it.
+-- Data that version 0.1.0 wrote before migration 0013 of opsbrain.db existed: tests/e2e/upgrade.test.mjs starts a newer server on it.
 PRAGMA auto_vacuum=INCREMENTAL;
 PRAGMA application_id=1869640546;
 PRAGMA user_version=3;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of MCP Apps: the official AppBridge, with the app in a frame of a browser's page.
+// A host for MCP Apps: the official AppBridge, with the app in a frame on a browser page.
 import { AppBridge } from '@modelcontextprotocol/ext-apps/app-bridge';
 import { until } from './harness.mjs';
 
 export const APPS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
 
-// Passes JSON messages between the bridge and the frame, which has an origin of its own, through the page.
+// Passes JSON messages between the bridge, which runs in Node, and the frame in the page.
 class FrameTransport {
     constructor(page) {
         this.page = page;
@@ -27,8 +27,8 @@ class FrameTransport {
     }
 }
 
-// openApp(page, html, callTool, theme): {bridge, sizes, frame}, once the app is initialized: the bridge, the sizes that the
-// app reports, and the app's frame.
+// openApp(page, html, callTool, theme): opens the app, and waits until it is initialized. Returns {bridge, sizes, frame}: the
+// bridge, the sizes that the app has reported, and the app's frame.
 export async function openApp(page, html, callTool, theme) {
     const bridge = new AppBridge(null, { name: 'a-host', version: '1' }, { serverTools: {} }, { hostContext: { theme } });
     const sizes = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A browser without a screen: keeps cookies, sends forms as a browser does, and does not follow redirects.
+// A minimal browser. It keeps cookies and sends forms as a browser does, but does not follow redirects.
 import assert from 'node:assert/strict';
 import { request } from './harness.mjs';
 
@@ -43,7 +43,7 @@ export class Browser {
         return this.ask('POST', path, all, new URLSearchParams(fields).toString());
     }
 
-    // token(path): the token of the page's forms.
+    // token(path): the token in the page's forms, without which the server refuses them.
     async token(path = '/') {
         const { body } = await this.get(path);
         return tokenOf(body);

@@ -26,14 +26,14 @@ export function isStateless(kind) {
     return kind === '2x-auto' || kind === '2x-2026';
 }
 
-// forEachClient(title, body): the same test once per kind of client; body(t, kind).
+// forEachClient(title, body): defines one test for each kind of client, which runs body(t, kind).
 export function forEachClient(title, body) {
     for (const kind of KINDS) test(`${title} (${kind})`, (t) => body(t, kind));
 }
 
-// connect(kind, url, {key, onForm, onPage, extensions, headers}): a connected client; the caller closes it. `key` is sent as
-// bearer token. onForm(params) returns the client's answer to a form, onPage(params) its answer to a URL that the user is to
-// open; without either the client does not support elicitation.
+// connect(kind, url, {key, onForm, onPage, extensions, headers}): a connected client; the caller closes it. `key` is sent as the
+// bearer token. onForm(params) returns the client's answer to a form, and onPage(params) its answer to a URL that the user should
+// open. Without both functions, the client does not support elicitation.
 export async function connect(kind, url, { key, onForm, onPage, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -68,7 +68,7 @@ class Connection {
         return (await this.client.listTools()).tools;
     }
 
-    // callTool(name, arguments, {onprogress, signal, timeout}): the complete result, isError or not.
+    // callTool(name, arguments, {onprogress, signal, timeout}): the complete result, even if isError is set.
     callTool(name, args = {}, options = {}) {
         const call = { name, arguments: args };
         return this.client instanceof Client1
@@ -97,14 +97,14 @@ class Connection {
         this.client.fallbackNotificationHandler = async (notification) => handler(notification);
     }
 
-    // onUpdated(handler): handler(uri) for each resource that changed.
+    // onUpdated(handler): from now on, handler(uri) is called when a resource has changed.
     onUpdated(handler) {
         const notified = ({ params }) => handler(params.uri);
         if (this.client instanceof Client1) this.client.setNotificationHandler(ResourceUpdatedNotificationSchema, notified);
         else this.client.setNotificationHandler('notifications/resources/updated', notified);
     }
 
-    // subscribe(uri): subscribes to a resource, with the method of the era that the client speaks.
+    // subscribe(uri): subscribes to a resource, with the method that the client's protocol version has for it.
     subscribe(uri) {
         return isStateless(this.kind)
             ? this.client.listen({ resourceSubscriptions: [uri] })

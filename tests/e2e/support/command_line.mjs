@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands of opsbrain against a running server, in a pipe and on a terminal.
+// Runs opsbrain commands against a running server, in a pipe or on a terminal.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,8 @@ const LIMIT_MS = 20_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:/;
 
 // output(file, args, {env, input, cwd, during}): runs a program to its end; returns {code, stdout, stderr}. `input` is its standard
-// input; for `script`, it is typed after the first PROMPT. during(child, {stdout, stderr}) is called whenever there is more output.
+// input; if the program is `script`, it is typed after the first PROMPT. during(child, {stdout, stderr}) is called whenever there
+// is more output.
 export async function output(file, args, { env = {}, input = '', cwd, during } = {}) {
     const child = spawn(file, args, { env: { ...process.env, ...env }, cwd });
     const kept = { stdout: '', stderr: '' };
@@ -35,21 +36,21 @@ export async function output(file, args, { env = {}, input = '', cwd, during } =
     return { code, ...kept };
 }
 
-// commandLine(t, server): a function run(...args) that runs opsbrain's commands against the server, with a configuration folder
-// of its own. run.with(options, ...args) adds options of output(); run.done(...args) returns the standard output of a command
-// that must succeed.
+// commandLine(t, server): a function run(...args) that runs an opsbrain command against the server, with a configuration folder
+// of its own. run.with(options, ...args) also passes the options to output(); run.done(...args) returns the standard output of a
+// command that must succeed.
 export async function commandLine(t, server) {
     const config = await temporaryFolder(t);
     const env = { OPSBRAIN_URL: server.url, OPSBRAIN_KEY: '', XDG_CONFIG_HOME: config, NO_COLOR: '', TERM: 'xterm' };
     const run = (...args) => output(OPSBRAIN, args, { env });
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
-    // run.onTerminal(columns, options, ...args): runs the command on a terminal with this many columns, with options of output();
-    // the output also has the terminal's name, the process id and, at the end, the terminal's state.
+    // run.onTerminal(columns, options, ...args): runs the command on a terminal with this many columns, and passes the options to
+    // output(). The output also has the terminal's name, the process id and, at the end, the terminal's state.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });
-    // run.typed(columns, input, ...args): runs the command on a terminal, too, without these additions to the output.
+    // run.typed(columns, input, ...args): also runs the command on a terminal, but adds nothing to its output.
     run.typed = (columns, input, ...args) =>
         output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
     run.done = async (...args) => {
@@ -60,7 +61,7 @@ export async function commandLine(t, server) {
     return run;
 }
 
-export const QUICK = ['--step-ms', '2']; // the time from token to token; the first one comes after 20 ms
+export const QUICK = ['--step-ms', '2']; // the time from token to token; the first token comes after 20 ms
 
 export async function withDemo(t) {
     const model = await startSimserve(t, QUICK);
@@ -70,8 +71,8 @@ export async function withDemo(t) {
     return { run, server, model };
 }
 
-// startRelay(t, model, host): a relay to the model, without /metrics, at an address of its own: {port, die}; die() ends it and its
-// connections.
+// startRelay(t, model, host): starts a relay with an address of its own. It passes requests to the model server, but has no
+// /metrics. Returns {port, die}; die() stops the relay and closes its connections.
 export async function startRelay(t, model, host) {
     const relay = http.createServer((request, response) => {
         if (request.url === '/metrics') return response.writeHead(404).end();

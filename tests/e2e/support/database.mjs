@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which database a server of the tests has: the SQLite files in its data folder or, if OPSBRAIN_TEST_DATABASE is the URI of a
-// PostgreSQL database, a schema of its own in that database. If OPSBRAIN_TEST_POOLED is also set, the URI leads to a
-// pooler, which does not accept a schema: the server then gets a database of its own.
+// Chooses the database for each server in the tests: the SQLite files in its data folder or, if OPSBRAIN_TEST_DATABASE is the URI of a
+// PostgreSQL database, a schema of its own in that database. If OPSBRAIN_TEST_POOLED is also set, the URI is that of a pooler,
+// which does not let a client choose a schema, so the server gets a database of its own.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -33,17 +33,18 @@ export function databaseSettings(args) {
     return { OPSBRAIN_DATABASE: prepareDatabase(data) };
 }
 
-// prepareDatabase(data): makes the PostgreSQL schema or database of a data folder if it is missing; returns its URI.
+// prepareDatabase(data): creates the PostgreSQL schema or database for a data folder if it is missing; returns its URI.
 export function prepareDatabase(data) {
     make(schemaOf(data));
     return uriOf(data);
 }
 
-// query(data, statement): runs a query in the folder's PostgreSQL database; returns lines of values, with "|" between them.
+// query(data, statement): runs a query in the folder's PostgreSQL database; returns a line for each row, with "|" between the
+// values.
 export const query = (data, statement) => psql(uriOf(data), statement);
 
-// rowsOf(data, statement, ...values): the rows of a query in the folder's database, SQLite or PostgreSQL; each "?" stands for a
-// value.
+// rowsOf(data, statement, ...values): the rows that a query returns from the folder's database, SQLite or PostgreSQL. Each "?" in
+// the statement stands for the next value.
 export function rowsOf(data, statement, ...values) {
     if (!onPostgres) return inFile(data, { readOnly: true }, (database) => database.prepare(statement).all(...values));
     return JSON.parse(query(data, `SELECT coalesce(json_agg(t), '[]') FROM (${filled(statement, values)}) AS t`));

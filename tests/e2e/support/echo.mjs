@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model server that repeats the key it is sent, and a search for that key in everything that is answered, logged and stored.
+// A model server that repeats the key it is sent, and a search for that key in everything that opsbrain answers, logs and stores.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { atEnd, startServer, temporaryFolder, until } from './harness.mjs';
 
 export const SECRET = 'Lab-7f3Kq9Zx/T0vW2mR8uYc41';
 
-// How a server may repeat what it was sent.
+// The forms in which a server can repeat what it was sent.
 export const ECHOES = {
     whole: (key) => key,
     escaped: (key) => [...key].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
@@ -22,9 +22,9 @@ export const ECHOES = {
     hexadecimal: (key) => Buffer.from(key).toString('hex'),
 };
 
-// startEcho(t): a model server that repeats the key wherever it can: {url, received, set}. `received` has the keys that it was
-// sent; set(name, failing) chooses the echo of ECHOES with this name. `failing` is '', or how the server fails: with a wrong
-// content type ('type'), with 401 ('status') or with an error within the stream ('inside').
+// startEcho(t): starts a model server that repeats the key wherever it can; returns {url, received, set}. `received` has the keys
+// that the server was sent. set(name, failing) chooses the echo with this name from ECHOES, and how the server fails: not at all
+// (''), with a wrong content type ('type'), with 401 ('status'), or with an error within the stream ('inside').
 async function startEcho(t) {
     let echo = ECHOES.whole;
     let failing = '';
@@ -71,16 +71,17 @@ async function startEcho(t) {
     return { url: `http://127.0.0.1:${server.address().port}`, received, set };
 }
 
-// givesAway(text): whether the text contains three quarters, from the fifth character on, of a form in which ECHOES writes the
-// secret. Case is ignored, and the text is also read with its escapes undone.
+// givesAway(text): whether the text contains most of the secret in one of the forms that ECHOES produces: three quarters of the
+// form, beginning with its fifth character. Case is ignored, and the text is searched both as it is and with its escapes undone.
 function givesAway(text) {
     const read = text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))).replace(/\\/g, '');
     const part = (form) => form.slice(4, 4 + Math.ceil(form.length * 0.75)).toLowerCase();
     return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(part(echo(SECRET)))));
 }
 
-// tryEchoes(t, rounds, sweeps): for each [name, failing] of `rounds`, see startEcho, calls the tools that ask a model server, in
-// the first `sweeps` rounds sweep_start, too; then looks for the key in everything that was answered, logged and stored.
+// tryEchoes(t, rounds, sweeps): calls the tools that query a model server, once for each [name, failing] in `rounds`, the arguments
+// of startEcho's set(). In the first `sweeps` rounds, it also calls sweep_start. At the end, it checks that the key is in nothing
+// that was answered, logged or stored.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });
@@ -117,7 +118,7 @@ export async function tryEchoes(t, rounds, sweeps) {
     assert.deepEqual([...echo.received], [SECRET]);
     assert.equal(shown.find(givesAway), undefined);
     assert.ok(shown.filter((text) => text.includes('(hidden)')).length > rounds.length);
-    assert.ok(!givesAway(server.output()), 'the log');
+    assert.ok(!givesAway(server.output()), 'the log contains the key');
     for (const file of (await readdir(data)).filter((name) => name.includes('.db')))
-        assert.ok(!givesAway(await readFile(path.join(data, file), 'latin1')), file);
+        assert.ok(!givesAway(await readFile(path.join(data, file), 'latin1')), `${file} contains the key`);
 }

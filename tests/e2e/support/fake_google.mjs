@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Google that a Cloud Run service needs: the metadata server; Cloud Run; IAM, Cloud Scheduler and Secret
-// Manager, which accept every request; and the service's own address, `door`, which forwards requests with a valid ID
-// token to a model server.
+// A fake of the Google APIs that opsbrain calls for a Cloud Run service: the metadata server, Cloud Run, and IAM, Cloud
+// Scheduler and Secret Manager, which accept every request. The `door` is the service's own address. It forwards requests
+// that have a valid ID token to a model server.
 import http from 'node:http';
 import { once } from 'node:events';
 import { atEnd } from './harness.mjs';
 
-const LEEWAY_MS = 1000; // a token is accepted for this long after it expired, as clocks differ
+const LEEWAY_MS = 1000; // a token is accepted for this long after it has expired, because clocks differ
 const SERVICE = /^\/v2\/(projects\/[^/]+\/locations\/[^/]+\/services)\/([^/?]+)$/;
 
-// The arguments of target_register, for an opsbrain server whose setting cloud_endpoints is the `endpoints` of startGoogle.
+// Arguments for target_register. The opsbrain server's setting cloud_endpoints must be the `endpoints` from startGoogle.
 export const TARGET = {
     name: 'run',
     provider: 'cloud_run',
@@ -22,12 +22,12 @@ export const TARGET = {
     options: [],
 };
 
-// planService(client, deployment, more): the plan of a service on TARGET.
+// planService(client, deployment, more): plans a service on TARGET; `more` has further arguments for deployment_plan.
 export const planService = (client, deployment, more = {}) =>
     client.call('deployment_plan', { deployment, target: 'run', recipe: 'run-gemma-4-12b-fp8-l4', life_s: 3600, ...more });
 
-// startGoogle(t, {model, tokenMs}): `endpoints` for the setting cloud_endpoints, `services` by path, the `changes` that were requested,
-// the ID `tokens` that were issued, each valid for tokenMs, and the `door`.
+// startGoogle(t, {model, tokenMs}): starts the fake. Returns the `endpoints` for the setting cloud_endpoints, the `services` by
+// path, the `changes` that were requested, the ID `tokens` that were issued (each is valid for tokenMs), and the `door`.
 export async function startGoogle(t, { model, tokenMs }) {
     const google = { services: new Map(), changes: [], door: await startDoor(t, model), tokens: [] };
     const server = await listen(t, async (request, response) => {
@@ -120,8 +120,8 @@ function serviceOf(google, path, body) {
     };
 }
 
-// The service's own address. `used`: how often each valid token was sent; `refused`: the number of refused requests;
-// `redirectsTo`: the URL to which it redirects valid requests, null to forward them to the model server.
+// Starts the service's own address. `used` has how often each valid token was sent, and `refused` is the number of refused
+// requests. If `redirectsTo` is not null, valid requests are redirected to that URL instead of going to the model server.
 async function startDoor(t, model) {
     const known = new Map();
     const door = { used: new Map(), refused: 0, redirectsTo: null, accept: (token, claims) => known.set(token, claims) };

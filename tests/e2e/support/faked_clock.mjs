@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall clock that a test can set while the program runs, with libfaketime.
+// A wall clock, faked with libfaketime, that a test can set while the program is running.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,8 +12,8 @@ const LIBRARY = ['x86_64', 'aarch64']
 // The reason why tests with a faked clock are skipped; false if they are not.
 export const NO_FAKED_CLOCK = LIBRARY === undefined && 'libfaketime is not installed (apt install faketime)';
 
-// fakedClock(t, {monotonic}): {env, set}; env for the program, set('+400d') moves its wall clock. With `monotonic` its
-// monotonic clock jumps too, which is libfaketime's default.
+// fakedClock(t, {monotonic}): returns {env, set}. `env` is the program's environment, and set('+400d') sets its wall clock
+// 400 days ahead. With `monotonic`, its monotonic clock jumps too (libfaketime's default).
 export async function fakedClock(t, { monotonic = false } = {}) {
     const file = path.join(await temporaryFolder(t), 'offset');
     const set = (offset) => writeFile(file, `${offset}\n`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests with which a viewer can flood a server.
+// Requests that a viewer can flood a server with.
 import http from 'node:http';
 
 const LANES = 32;
@@ -9,7 +9,7 @@ export const bearer = (key) => ({ Authorization: `Bearer ${key}`, Accept: 'appli
 export const random = () => Math.random().toString(36).slice(2);
 const long = 'x'.repeat(3000);
 
-// Requests of several kinds: the server refuses them, except that it opens the sessions.
+// Several kinds of requests. The server refuses them all, except those that open new sessions.
 export const FLOODS = {
     'tools of other roles, with long arguments': () => call('deployment_register', { name: random(), url: long }),
     'many tools of other roles': (i) =>
@@ -30,8 +30,8 @@ export const FLOODS = {
     }),
 };
 
-// flood(port, make, headers, ms): sends one request after the other on each of several connections; returns how many were
-// answered.
+// flood(port, make, headers, ms): sends one request after another on each of several connections, for `ms` milliseconds;
+// returns how many were answered.
 export async function flood(port, make, headers, ms) {
     const agent = new http.Agent({ keepAlive: true, maxSockets: LANES });
     const end = performance.now() + ms;

@@ -19,18 +19,18 @@ const READY_MS = 20_000;
 const STOP_MS = 8_000;
 const SANITIZER = /ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer/;
 
-// until(what, condition, limit): polls condition() until it returns something true, and returns that; throws after limit milliseconds.
+// until(what, condition, limit): polls condition() until it returns a true value, and returns that; throws after `limit` milliseconds.
 export async function until(what, condition, limit = READY_MS) {
     const deadline = performance.now() + limit;
     for (;;) {
         const found = await condition();
         if (found) return found;
-        if (performance.now() > deadline) throw new Error(`waited ${limit} ms in vain for ${what}`);
+        if (performance.now() > deadline) throw new Error(`gave up waiting for ${what} after ${limit} ms`);
         await sleep(20);
     }
 }
 
-// freePort(): a port on which nobody listens, below the range that the kernel assigns to clients.
+// freePort(): a port on which nobody listens, below the range from which the kernel assigns ports to clients.
 export async function freePort() {
     for (;;) {
         const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -67,7 +67,8 @@ async function runEndings(steps) {
     if (errors.length > 0) throw errors[0];
 }
 
-// temporaryFolder(t): a folder that is removed when the test ends, with the file FOLDER.keys that opsbrain writes beside it.
+// temporaryFolder(t): makes a folder; returns its path. When the test ends, the folder is removed, and so is the file
+// FOLDER.keys, which opsbrain writes next to it.
 export async function temporaryFolder(t) {
     const folder = await mkdtemp(path.join(tmpdir(), 'opsbrain-e2e-'));
     atEnd(t, async () => {
@@ -95,7 +96,7 @@ class Program {
         });
     }
 
-    // stop(): sends SIGTERM; the program must then end in time, with exit code 0 and nothing from a sanitizer.
+    // stop(): sends SIGTERM; the program must then end in time, with exit code 0 and without a sanitizer report.
     async stop() {
         if (this.exited === undefined) this.child.kill('SIGTERM');
         const late = sleep(STOP_MS, 'late', { ref: false });
@@ -136,8 +137,8 @@ export async function addKey(data, name, ...flags) {
     return key;
 }
 
-// startServer(t, {args, env, data, file}): `opsbrain serve` (or `serve` of the program `file`) on a free port, stopped (and
-// checked) when the test ends.
+// startServer(t, {args, env, data, file}): starts `opsbrain serve` (or `serve` of another program, `file`) on a free port. When
+// the test ends, the server is stopped, and must then exit cleanly.
 export async function startServer(t, { args = [], env = {}, data, file = OPSBRAIN } = {}) {
     const server = new Server(file, await freePort(), data ?? (await temporaryFolder(t)), args, env);
     atEnd(t, () => server.stop());
@@ -145,7 +146,7 @@ export async function startServer(t, { args = [], env = {}, data, file = OPSBRAI
     return server;
 }
 
-// startConformanceServer(t): the same server with the fixtures of the conformance suite.
+// startConformanceServer(t): starts the server that has the conformance suite's fixtures.
 export function startConformanceServer(t) {
     return startServer(t, { file: CONFORMANCE_SERVER });
 }
@@ -176,7 +177,7 @@ class Server {
     }
 }
 
-// startSimserve(t, args, at): a model server with known timing, on the port `at` or a free one: {url, port, program}.
+// startSimserve(t, args, at): starts a model server with known timing on the port `at`, or a free one; returns {url, port, program}.
 export async function startSimserve(t, args = [], at = undefined) {
     const port = at ?? (await freePort());
     const program = new Program(SIMSERVE, ['--listen', `127.0.0.1:${port}`, ...args]);
@@ -185,7 +186,7 @@ export async function startSimserve(t, args = [], at = undefined) {
     return { port, url: `http://127.0.0.1:${port}`, program };
 }
 
-// request(port, {method, path, headers, body, timeout}): one HTTP exchange on its own connection: {status, headers, body}.
+// request(port, {method, path, headers, body, timeout}): sends a request on its own connection; returns {status, headers, body}.
 export function request(port, { method = 'GET', path = '/mcp', headers = {}, body, timeout = READY_MS } = {}) {
     return new Promise((resolve, reject) => {
         const outgoing = http.request({ host: '127.0.0.1', port, method, path, headers, timeout, agent: false });
@@ -210,14 +211,14 @@ export function post(port, body, headers = {}, path = '/mcp') {
     return request(port, { method: 'POST', path, headers: { ...usual, ...headers }, body: bytes });
 }
 
-// inFlight(server): how many requests are being answered, without the one that reads the metric.
+// inFlight(server): how many requests are being answered, not counting the one that reads the metric.
 export async function inFlight(server) {
     const { body } = await request(server.port, { path: '/metrics' });
     return Number(body.match(/^opsbrain_requests_in_flight (\d+)/m)[1]) - 1;
 }
 
-// startProxy(t, port): a proxy in front of a server: {url, cut, during}. cut() closes the proxy's connections; during(work) starts the
-// work, and makes new connections wait until the work is done.
+// startProxy(t, port): starts a proxy in front of a server; returns {url, cut, during}. cut() closes the proxy's connections.
+// during(work) starts the work, and makes new connections wait until the work is done.
 export async function startProxy(t, port) {
     const sockets = new Set();
     let ready = Promise.resolve();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads cells, attempts and calls from the database of a server, which may be running or dead.
+// Reads cells, attempts and calls from a server's database, whether or not the server is running.
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,7 +19,8 @@ const ATTEMPTS = `
     WHERE cells.sweep_id = ? ORDER BY attempts.id`;
 
 // readLedger(data, sweep): {integrity, cells, attempts} of one sweep. It reads a copy of the SQLite files, because opening the
-// originals could change them before the next server does. `integrity` is SQLite's check; PostgreSQL has none, hence 'ok'.
+// originals could change them before the next server opens them. `integrity` is the result of SQLite's integrity check; it is
+// 'ok' for PostgreSQL, which has no such check.
 export async function readLedger(data, sweep) {
     if (onPostgres)
         return { integrity: 'ok', cells: rowsOf(data, CELLS, sweep), attempts: rowsOf(data, ATTEMPTS, sweep) };
@@ -43,7 +44,7 @@ const COUNTS = `
     SELECT attempts.state, count(*) AS count FROM attempts JOIN cells ON cells.id = attempts.cell_id
     WHERE cells.sweep_id = ? GROUP BY attempts.state`;
 
-// watch(data, query, value): {rows, close}; rows() runs the query, whose "?" is the value, on the live database.
+// watch(data, query, value): {rows, close}. rows() runs the query on the live database, with `value` in place of its "?".
 function watch(data, query, value) {
     if (onPostgres) return { rows: () => rowsOf(data, query, value), close: () => {} };
     const database = new DatabaseSync(path.join(data, 'opsbrain.db'), { readOnly: true });
@@ -51,13 +52,13 @@ function watch(data, query, value) {
     return { rows: () => statement.all(value), close: () => database.close() };
 }
 
-// watchLedger(data, sweep): {counts, close}; counts() returns the number of the sweep's attempts by state.
+// watchLedger(data, sweep): {counts, close}. counts() returns how many of the sweep's attempts are in each state.
 export function watchLedger(data, sweep) {
     const { rows, close } = watch(data, COUNTS, sweep);
     return { counts: () => Object.fromEntries(rows().map(({ state, count }) => [state, count])), close };
 }
 
-// watchCalls(data, session): {calls, close}; calls() returns the session's calls that have a stream.
+// watchCalls(data, session): {calls, close}. calls() returns the session's calls that are answered with a stream.
 export function watchCalls(data, session) {
     const { rows, close } = watch(data, 'SELECT * FROM event_calls WHERE session = ?', session);
     return { calls: rows, close };

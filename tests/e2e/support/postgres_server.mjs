@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL server for one test, which may restart and kill it, and proxies in front of a server.
+// A PostgreSQL server for one test, which can restart and kill it, and proxies in front of a PostgreSQL server.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const user = () => {
     return { uid: id('-u'), gid: id('-g') }; // PostgreSQL and pgbouncer refuse to run as root
 };
 
-// findPostgres(): the folder of PostgreSQL's programs; undefined if it is not installed.
+// findPostgres(): the folder of PostgreSQL's programs; undefined if PostgreSQL is not installed.
 export async function findPostgres() {
     const versions = await readdir('/usr/lib/postgresql').catch(() => []);
     const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -51,7 +51,7 @@ class Postgres {
         await this.ended;
     }
 
-    // restart(): restarts the server as an administrator does, which ends its sessions.
+    // restart(): restarts the server as an administrator would. This ends its sessions.
     async restart() {
         await this.end('SIGINT');
         await this.start();
@@ -78,8 +78,9 @@ class Postgres {
     rows = (query) => JSON.parse(this.query(`SELECT coalesce(json_agg(t), '[]') FROM (${query}) AS t`));
 }
 
-// startPostgres(t, bin, {settings, prepare}): a new, empty server; its database `postgres` is opsbrain's. Before the server is
-// started, prepare(folder, {uid, gid}) gets its folder, and the owner of its files, {} unless the tests run as root.
+// startPostgres(t, bin, {settings, prepare}): starts a new, empty server, whose database `postgres` is for opsbrain. Before the
+// start, calls prepare(folder, owner) with the server's folder and the owner of its files: {uid, gid} if the tests run as root,
+// otherwise {}.
 export async function startPostgres(t, bin, { settings = [], prepare = async () => {} } = {}) {
     const as = user();
     const server = new Postgres();
@@ -93,8 +94,8 @@ export async function startPostgres(t, bin, { settings = [], prepare = async () 
 
 export const POOLER = '/usr/sbin/pgbouncer';
 
-// startPooler(t, database): pgbouncer in transaction mode in front of `database`, as in "host=... port=... user=..."; returns its
-// port.
+// startPooler(t, database): starts pgbouncer, in transaction mode, in front of a database; returns pgbouncer's port. `database` is
+// a connection string such as "host=... port=... user=...".
 export async function startPooler(t, database) {
     const as = user();
     const folder = await folderFor(t, as);
@@ -116,7 +117,7 @@ class Toxiproxy {
         if (!answer.ok) throw new Error(`toxiproxy: ${await answer.text()}`);
     }
 
-    // during(toxic, work): does the work while the toxic applies in both directions.
+    // during(toxic, work): does the work while the toxic (Toxiproxy's term for a fault) applies in both directions.
     async during(toxic, work) {
         const streams = ['upstream', 'downstream'];
         for (const stream of streams) await this.ask('POST', '/proxies/postgres/toxics', { name: stream, stream, ...toxic });
@@ -133,7 +134,7 @@ class Toxiproxy {
     }
 }
 
-// startToxiproxy(t, file, port): starts the program `file`, which is Toxiproxy, in front of the server at this port.
+// startToxiproxy(t, file, port): starts Toxiproxy, whose program is `file`, in front of the server on this port.
 export async function startToxiproxy(t, file, port) {
     const proxy = Object.assign(new Toxiproxy(), { control: await freePort(), port: await freePort() });
     const program = spawn(file, ['-port', String(proxy.control)], { stdio: 'ignore' });

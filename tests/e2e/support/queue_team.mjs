@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators and model servers for the attacks on the queue of sweeps.
+// Operators and model servers for the tests that attack the queue of sweeps.
 import { connect } from './clients.mjs';
 import { addKey, startServer, startSimserve, temporaryFolder, until } from './harness.mjs';
 
@@ -7,7 +7,7 @@ export const LONG = { concurrency: [1], input_tokens: [16], output_tokens: [4], 
 export const SHORT = { ...LONG, window_s: 1, requests: 4, warmup_limit_s: 0 };
 const AT_ONCE = 16;
 
-// team(t, {servers, args}): an opsbrain server with the operators alice and bob, and 1 to 3 model servers registered as a, b and c.
+// team(t, {servers, args}): starts an opsbrain server with the operators alice and bob, and 1 to 3 model servers registered as a, b and c.
 export async function team(t, { servers = 2, args = [] } = {}) {
     const data = await temporaryFolder(t);
     const keys = {};
@@ -43,7 +43,8 @@ export function untilRunning(client, job) {
     return until(`${job} to run`, async () => (await state(client, job)) === 'running', 5000);
 }
 
-// lineAt(client, port): the lease of the sweep that measures at the model server with this port, then those of waiting sweeps.
+// lineAt(client, port): the leases for the model server on this port: first that of the sweep that is measuring, then those of
+// the sweeps that are waiting.
 export async function lineAt(client, port) {
     const { leases } = await client.call('lease_list', { limit: 500 });
     return leases.filter(({ endpoint }) => endpoint.endsWith(`:${port}`));

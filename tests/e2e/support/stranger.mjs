@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second client of a model server, for tests of the detection of foreign traffic while a cell is measured.
+// A second client of a model server, for tests that its requests (foreign traffic) are detected while a cell is measured.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSweep, waitForJob } from './sweep_by_client.mjs';
 
 const POLL_MS = 25;
 
-// The stranger sends one request for every ten requests of other clients, and none while they send none. `served()` returns
-// how many requests of all clients the server has served so far.
+// The stranger sends one request for every ten requests from other clients, and none while they send none. `served()` returns
+// how many requests, from all clients, the server has served so far.
 export class Stranger {
     constructor(url, { model, tokens, served }) {
         Object.assign(this, { url, model, tokens, served, sent: 0 });
@@ -31,8 +31,8 @@ export class Stranger {
     }
 }
 
-// sweepBeside(client, plan, stranger): {cells, rejected, id} of a sweep during which the stranger, unless it is undefined, sends
-// requests.
+// sweepBeside(client, plan, stranger): runs a sweep while the stranger, if there is one, sends requests; returns the sweep's
+// {cells, rejected, id}.
 export async function sweepBeside(client, plan, stranger) {
     const { sweep, job } = await startSweep(client, plan);
     let over = false;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent does to benchmark a deployment, through an official client: plan, start, wait with progress, report.
+// What an agent does to benchmark a deployment through an official client: plan, start, wait with progress, and report.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from './clients.mjs';
 
 const WAIT_S = 45;
 const FINAL = new Set(['completed', 'failed', 'cancelled']);
 
-// startSweep(client, arguments): the answer of sweep_start, called with the digest of the plan, which is the go-ahead for any size.
+// startSweep(client, arguments): plans a sweep, and starts it with the plan's digest, which is the go-ahead for a sweep of any
+// size; returns the answer from sweep_start.
 export async function startSweep(client, args) {
     const plan = await client.call('sweep_plan', args);
     return client.call('sweep_start', { ...args, plan_digest: plan.plan_digest });
 }
 
-// waitForJob(client, id, {say}): the finished job; say(line) gets each new progress message.
+// waitForJob(client, id, {say}): waits until the job has ended, and returns it; say(line) gets each new progress message.
 export async function waitForJob(client, id, { say = () => {} } = {}) {
     let last = '';
     const onprogress = ({ message }) => {
@@ -25,7 +26,7 @@ export async function waitForJob(client, id, { say = () => {} } = {}) {
     }
 }
 
-// report(client, arguments): the markdown of run_report.
+// report(client, arguments): the Markdown text that run_report returns.
 export async function report(client, args) {
     return text(await client.callTool('run_report', args));
 }

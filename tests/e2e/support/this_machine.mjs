@@ -17,7 +17,7 @@ export async function apply(client, data, { plan, digest }) {
     assert.equal(approved.code, 0, approved.output);
     await client.call('deployment_apply', { plan });
     await until(
-        `the plan ${plan}`,
+        `the plan ${plan} to be done`,
         async () => {
             const { output } = await run(['plan', 'show', plan, '--data', data]);
             assert.doesNotMatch(output, /state: (failed|cancelled)/);
@@ -27,8 +27,8 @@ export async function apply(client, data, { plan, digest }) {
     );
 }
 
-// endNow(data, name): sets the end of a server, which a plan sets at least ten minutes ahead, to now. Does nothing if there is
-// no such server.
+// endNow(data, name): makes a server end now, because a plan cannot make it end in less than ten minutes. Does nothing if there
+// is no such server.
 export async function endNow(data, name) {
     const file = path.join(data, 'this_machine', name, 'record.json');
     const record = await readFile(file, 'utf8').then(JSON.parse, () => undefined);

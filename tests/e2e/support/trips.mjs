@@ -7,7 +7,7 @@ import { post } from './harness.mjs';
 const FORMATS = ['vllm', 'aiperf', 'csv', 'serving-report'];
 const PAGE_CELLS = 500;
 
-// Headings of the CSV export that differ from the figure's name in `not_held`: heading -> name.
+// For headings of the CSV export that differ from the figure's name in `not_held`: heading -> name.
 const NAMES = {
     context_len: 'input_length', input_len: 'input_length', input_words: 'input_length', max_tokens: 'output_tokens_asked',
     request_rate: 'request_rate_asked', num_requests: 'requests_asked', total_input_tokens: 'input_tokens',
@@ -17,7 +17,7 @@ const NAMES = {
     max_concurrent_requests: 'concurrency_max',
 };
 
-// importFile(server, name, bytes): {run, format, remarks}, or {refused}, the sentence with which the file was refused.
+// importFile(server, name, bytes): returns {run, format, remarks} or, if the file is refused, {refused} with the error message.
 export async function importFile(server, name, bytes) {
     const { status, body } = await post(server.port, bytes, { 'content-type': 'text/plain' }, `/v1/imports?name=${encodeURIComponent(name)}`);
     const answer = JSON.parse(body);
@@ -37,18 +37,18 @@ function readTable(content) {
     return rows.filter((row) => row.length > 1);
 }
 
-// "mean_ttft_ms" is ttft.mean_ms, and "count_ttft" is ttft.count.
+// Returns the figure's name for a heading: ttft.mean_ms for "mean_ttft_ms", ttft.count for "count_ttft".
 function nameOf(heading) {
     const [, statistic, metric, unit] = heading.match(/^(count|mean|std|min|median|p90|p95|p99|max)_(\w+?)(_ms)?$/) ?? [];
     if (!statistic || heading in NAMES) return NAMES[heading] ?? heading;
     return `${metric}.${STATISTICS[statistic] ?? statistic}${unit ?? ''}`;
 }
 
-// allCells(client, run): the position, the figures by their names, and the marks of each cell.
+// allCells(client, run): for each cell, its position, its figures by name, and its marks.
 async function allCells(client, run) {
     const page = await client.call('run_export', { run, format: 'csv', limit: PAGE_CELLS });
     const [headings, ...rows] = readTable(page.content);
-    const count = headings.indexOf('status'); // the columns before it are figures; the others are words and facts of the run
+    const count = headings.indexOf('status'); // the columns before it are figures; the rest are words, and facts about the run
     assert.ok(!page.next_cursor);
     return rows.map((row, position) => ({
         position,
@@ -61,14 +61,14 @@ function compareCells(before, after, notHeld, isAdded, what) {
     const is = after.figures;
     for (const [name, was] of before.figures) {
         if (is.has(name))
-            assert.ok(Math.abs(is.get(name) - was) <= 1e-9 * Math.max(1, Math.abs(was)), `${what}: ${name} was ${was} and is ${is.get(name)}`);
-        else assert.ok(notHeld.includes(name), `${what}: ${name} is lost, and nothing says so`);
+            assert.ok(Math.abs(is.get(name) - was) <= 1e-9 * Math.max(1, Math.abs(was)), `${what}: ${name} was ${was}, but is now ${is.get(name)}`);
+        else assert.ok(notHeld.includes(name), `${what}: ${name} is lost, and the export does not say so`);
     }
-    for (const name of is.keys()) assert.ok(before.figures.has(name) || isAdded(name), `${what}: ${name} was made up`);
+    for (const name of is.keys()) assert.ok(before.figures.has(name) || isAdded(name), `${what}: ${name} is not in the original`);
 }
 
-// Figures that an export may add. An aiperf phase must say when it ends: if nothing else is known, after the number of
-// requests that were sent, which is imported as requests_asked.
+// Figures that an export is allowed to add. An aiperf phase must have an end condition. If no other is known, it is the number of
+// requests that were sent, which is then imported as requests_asked.
 const ADDED = { aiperf: (name) => name === 'requests_asked' };
 
 async function roundTrip(server, client, { run, cells, format }) {
@@ -87,9 +87,9 @@ async function roundTrip(server, client, { run, cells, format }) {
     }
 }
 
-// takeTrip(server, client, name, bytes): imports and audits the file, and checks that each export, imported again, has the file's
-// figures, except what the export says it leaves out; returns the import, its cells, the audit's findings and the rules that it
-// applied, or {refused}.
+// takeTrip(server, client, name, bytes): imports and audits the file, and checks that each export, when it is imported again, has
+// the file's figures, except those that the export says it omits. Returns the import, its cells, the audit's findings and the
+// rules that the audit applied or, if the file is refused, {refused}.
 export async function takeTrip(server, client, name, bytes) {
     const imported = await importFile(server, name, bytes);
     if (imported.refused) return imported;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official Go client against opsbrain; ../interop.mjs describes what it prints and what it may request.
+// Tests opsbrain with the official Go client; ../interop.mjs describes what this program prints and what it can ask for.
 package main
 
 import (
@@ -21,7 +21,7 @@ const patience = 60 * time.Second
 
 type arguments map[string]any
 
-// A conversation is one client, the URIs that were reported to it as changed, and the progress that was reported for each
+// A conversation is one client and what the server reported to it: the URIs of changed resources, and the progress for each
 // progress token.
 type conversation struct {
 	model      string
@@ -94,7 +94,7 @@ func (c *conversation) connect(ctx context.Context, url, era string) error {
 	}
 	c.session = session
 	if version := session.InitializeResult().ProtocolVersion; version != era {
-		return fmt.Errorf("the server speaks %s", version)
+		return fmt.Errorf("got protocol version %s, expected %s", version, era)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (c *conversation) list(ctx context.Context) error {
 	}
 	guide, err := c.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "opsbrain://guide"})
 	if err == nil && !strings.Contains(guide.Contents[0].Text, "sweep") {
-		err = fmt.Errorf("the guide says %q", guide.Contents[0].Text)
+		err = fmt.Errorf("the guide does not mention sweeps: %q", guide.Contents[0].Text)
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (c *conversation) callWithProgress(ctx context.Context) error {
 	}
 	seen := c.seen("query")
 	if len(seen) < 2 || !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
-		return fmt.Errorf("progress was %v", seen)
+		return fmt.Errorf("got progress %v, expected at least two rising values", seen)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (c *conversation) cancel(ctx context.Context) error {
 	err = ask("busy")
 	giveUp()
 	if ended := <-over; err == nil && !errors.Is(ended, context.Canceled) {
-		err = fmt.Errorf("the call that was given up ended with %v", ended)
+		err = fmt.Errorf("the cancelled call returned %v, expected context.Canceled", ended)
 	}
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (c *conversation) cancel(ctx context.Context) error {
 		return err
 	}
 	if job := shown["job"].(map[string]any); job["cancel_requested"] == true {
-		return fmt.Errorf("the job is cancelled too: %v", job)
+		return fmt.Errorf("cancelling the call cancelled the job too: %v", job)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (c *conversation) updated(ctx context.Context) error {
 	select {
 	case uri := <-c.updates:
 		if uri != c.sweep {
-			return fmt.Errorf("%s was updated", uri)
+			return fmt.Errorf("got an update of %s, expected %s", uri, c.sweep)
 		}
 		return nil
 	case <-ctx.Done():
@@ -207,7 +207,7 @@ func (c *conversation) updated(ctx context.Context) error {
 	}
 }
 
-// updatedAfterALoss waits for an update after the stream was lost. In the stateless era a subscription ends with its stream,
+// updatedAfterALoss waits for an update after the stream was lost. In the era 2026-07-28, a subscription ends with its stream,
 // so the client subscribes again.
 func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	if c.legacy {
@@ -219,7 +219,7 @@ func (c *conversation) updatedAfterALoss(ctx context.Context) error {
 	return c.subscribe(ctx)
 }
 
-// again repeats a call until it succeeds or the time is up: the first request may be sent on a connection that is being closed.
+// again repeats a call until it succeeds or the time is up: the first request might be sent on a connection that is being closed.
 func again(ctx context.Context, work func() error) error {
 	for {
 		err := work()
@@ -268,7 +268,7 @@ func (c *conversation) resumeAfterARestart(ctx context.Context) error {
 	return err
 }
 
-// step prints the result of a step; after a failure no further step is tried.
+// step runs a step and prints its result; after a failure, it ends the program.
 func step(name string, work func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The official Python client against opsbrain; ../interop.mjs describes what it prints and what it may request."""
+"""Runs the official Python client against opsbrain. ../interop.mjs describes the lines that this program prints and reads."""
 
 import sys
 from contextlib import AsyncExitStack
@@ -32,7 +32,7 @@ def check(condition, problem):
 
 
 async def again(work):
-    """Repeats a call until it succeeds: the first request may be sent on a connection that is being closed."""
+    """Repeats a call until it succeeds: the first attempt can fail because its connection is just being closed."""
     while True:
         try:
             return await work()
@@ -41,7 +41,7 @@ async def again(work):
 
 
 class Conversation:
-    """One client, and the URIs that were reported to it as changed."""
+    """One client, and the URIs of the resources that the server has reported to it as changed."""
 
     def __init__(self, url, era, model):
         self.era = era
@@ -103,7 +103,7 @@ class Conversation:
     async def updated(self):
         """Waits until the sweep is reported as changed.
 
-        In the stateless era a subscription ends with its stream, so this subscribes first.
+        In the stateless era (2026-07-28), a subscription ends with its stream, so this method makes a new one.
         """
         if self.era == "legacy":
             while self.received.statistics().current_buffer_used:
@@ -140,7 +140,7 @@ class Conversation:
 
 
 async def step(name, work):
-    """Prints the result of a step; after a failure no further step is tried."""
+    """Runs a step and prints its result. After a failure, no further step is tried."""
     try:
         with anyio.fail_after(PATIENCE_S):
             await work()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The official Rust client against opsbrain; ../interop.mjs describes what it prints and what it may request.
+//! Runs the official Rust client against opsbrain. ../interop.mjs describes the lines that this program prints and
+//! reads.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -75,7 +76,7 @@ async fn connect(url: &str, era: &str, model: &str) -> Outcome<Conversation> {
     let config = StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false);
     let transport = StreamableHttpClientTransport::from_config(config);
     let client = heard.clone().serve_with_lifecycle(transport, lifecycle).await?;
-    let spoken = client.peer_info().ok_or("nothing is known of the server")?.protocol_version.clone();
+    let spoken = client.peer_info().ok_or("the server has not introduced itself")?.protocol_version.clone();
     check(spoken.as_str() == if legacy { "2025-11-25" } else { era }, spoken)?;
     Ok(Conversation { client, heard, legacy, model: model.into(), sweep: String::new(), job: String::new() })
 }
@@ -87,10 +88,10 @@ impl Conversation {
         Ok(self.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await?)
     }
 
-    /// Returns the structured content of a call that must succeed.
+    /// Waits for a call, which must succeed, and returns its structured content.
     async fn finish(&self, call: RequestHandle<RoleClient>) -> Outcome<Value> {
         let ServerResult::CallToolResult(result) = call.await_response().await? else {
-            return Err("the answer is not the result of a tool".into());
+            return Err("the answer is not a tool result".into());
         };
         check(result.is_error != Some(true), &result.content)?;
         Ok(result.structured_content.ok_or("no structured content")?)
@@ -142,7 +143,7 @@ impl Conversation {
         check(shown["job"]["cancel_requested"] != true, shown)
     }
 
-    #[expect(deprecated, reason = "in the older era it is the way to subscribe")]
+    #[expect(deprecated, reason = "in the legacy era, this is how a client subscribes")]
     async fn subscribe(&self) -> Outcome {
         if self.legacy {
             self.client.subscribe(SubscribeRequestParams::new(self.sweep.clone())).await?;
@@ -150,8 +151,8 @@ impl Conversation {
         self.updated().await
     }
 
-    /// Waits until the sweep is reported as changed. In the stateless era a subscription ends with its stream,
-    /// so this subscribes first.
+    /// Waits until the sweep is reported as changed. In the stateless era (2026-07-28), a subscription ends with
+    /// its stream, so this method makes a new one.
     async fn updated(&self) -> Outcome {
         if self.legacy {
             let mut updates = self.heard.updates.subscribe();
@@ -163,7 +164,7 @@ impl Conversation {
         let mut subscription = self.client.listen(wanted).await?;
         match subscription.next().await? {
             Some(ServerNotification::ResourceUpdatedNotification(told)) => check(told.params.uri == self.sweep, told),
-            other => Err(format!("{other:?} is not an update").into()),
+            other => Err(format!("got {other:?}, expected a resource update").into()),
         }
     }
 
@@ -192,7 +193,7 @@ impl Conversation {
     }
 }
 
-/// Prints the result of a step; after a failure no further step is tried.
+/// Runs a step and prints its result. After a failure, no further step is tried.
 async fn step<T>(name: &str, work: impl Future<Output = Outcome<T>>) -> T {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(value)) => {
@@ -200,7 +201,7 @@ async fn step<T>(name: &str, work: impl Future<Output = Outcome<T>>) -> T {
             return value;
         }
         Ok(Err(error)) => println!("failed {name}: {}", error.to_string().replace('\n', " ")),
-        Err(_) => println!("failed {name}: it takes too long"),
+        Err(_) => println!("failed {name}: it took too long"),
     }
     std::process::exit(1)
 }

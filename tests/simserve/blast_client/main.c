@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simblast: reads streams as cheaply as possible, to find how fast simserve can write. It keeps
- * STREAMS streams open for SECONDS seconds, counts their events without parsing them, and prints
- * one JSON line. */
+/* simblast: reads streams as cheaply as possible, to find out how fast simserve can write. The
+ * program keeps STREAMS streams open for SECONDS seconds, counts their events without parsing them,
+ * and prints one JSON line. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static bool stream_open(struct run *run, struct stream *stream)
            && stream_request(run, stream);
 }
 
-/* Counts the empty lines, "\n\n", at which events end. */
+/* Counts events: each ends with an empty line, "\n\n". */
 static void count_events(struct run *run, struct stream *stream, const char *bytes, size_t length)
 {
     const char *end = bytes + length;

@@ -54,8 +54,8 @@ static inline struct simserve simserve_start(const char *const *flags)
     return server;
 }
 
-/* Sends SIGTERM and waits for the end. Returns the exit status, or 128 + the number of the signal
- * that ended the process. */
+/* Sends SIGTERM and waits until the process ends. Returns the exit status, or 128 + the number of
+ * the signal that ended the process. */
 static inline int simserve_stop(struct simserve *server)
 {
     int status = 0;

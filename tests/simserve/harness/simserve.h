@@ -46,7 +46,7 @@ static inline void simserve_write(int fd, const char *bytes, size_t length)
     }
 }
 
-/* Sends one request. `headers`: further lines ("Name: value\r\n" each) or "". */
+/* Sends one request. `headers`: further header lines ("Name: value\r\n" each) or "". */
 static inline void simserve_send(int fd, const char *method, const char *path, const char *headers,
                                  const char *body)
 {
@@ -62,10 +62,10 @@ struct answer {
     int status;       /* 0 if the connection ended before the end of the head */
     bool complete;    /* the body was received to its end, not cut off by a closed connection */
     bool reset;       /* the connection was reset */
-    struct text head; /* with the blank line */
+    struct text head; /* up to and including the empty line */
     struct text body; /* without chunk framing */
     int reads;        /* calls of recv() that returned bytes */
-    int64_t first_byte_ns; /* when recv() first returned, even if it returned no byte */
+    int64_t first_byte_ns; /* when recv() first returned, even without bytes */
     int64_t end_ns;        /* when recv() last returned */
 };
 
@@ -85,7 +85,7 @@ static inline int64_t simserve_now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Reads once and appends the bytes to `raw`; false at the end of the connection. */
+/* Reads once and appends the bytes to `raw`. Returns false if the connection has ended. */
 static inline bool simserve_read(int fd, struct text *raw, struct answer *answer)
 {
     char bytes[16384];
@@ -105,7 +105,8 @@ static inline bool simserve_read(int fd, struct text *raw, struct answer *answer
     return true;
 }
 
-/* Appends to `body` the complete chunks that begin at *position; true after the last chunk. */
+/* Appends the complete chunks at *position to `body`, and moves *position past them. Returns true
+ * after the last chunk of the answer. */
 static inline bool simserve_unchunk(struct text *raw, size_t *position, struct text *body)
 {
     for (;;) {
@@ -125,8 +126,8 @@ static inline bool simserve_unchunk(struct text *raw, size_t *position, struct t
     }
 }
 
-/* Reads one answer. The test fails if bytes after the end of a chunked answer were read with it:
- * the server must not send more. */
+/* Reads one answer. The server must not send more than that: the test fails if bytes after the
+ * end of a chunked answer were read. */
 static inline void simserve_receive(int fd, struct answer *out)
 {
     TEXT_AUTO raw = { 0 };
@@ -243,7 +244,8 @@ static inline json_t *simserve_truth(const struct simserve *server, const char *
     return found;
 }
 
-/* Reads one sample of /metrics, by its name and labels as they are written; -1 if it is missing. */
+/* Returns the value of one sample in /metrics, or -1 if it is missing. `sample`: its name and
+ * labels, exactly as in /metrics. */
 static inline double simserve_metric(const struct simserve *server, const char *sample)
 {
     ANSWER_AUTO answer = { 0 };

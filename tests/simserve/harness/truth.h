@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes a cell's true latencies: for each request, joins the time when the load generator sent
- * it with the times when simserve wrote its answer. Both read the same monotonic clock. */
+/* Computes the true latencies in a cell (one measurement of a sweep): for each request, joins the
+ * time when the load generator sent it with the times when simserve wrote the answer. Both read the
+ * same monotonic clock. */
 #pragma once
 
 #include <stdio.h>
@@ -13,12 +14,12 @@
 #include "bench/load/request_records.h"
 #include "store/ledger/sweeps.h"
 
-/* Histograms are in nanoseconds. All but `itl` are of the requests that count in the window; `itl`
- * and `tokens` need simserve's flag --truth-chunks. */
+/* The histograms are in nanoseconds. All except `itl` cover the requests that count in the
+ * measurement window. `itl` and `tokens` need simserve's flag --truth-chunks. */
 struct truth {
     struct histogram *ttft;     /* from sending to the first content chunk */
     struct histogram *ttft_due; /* from when the request was due to the first content chunk */
-    struct histogram *itl;      /* those gaps between chunks that end in the window */
+    struct histogram *itl;      /* gaps between chunks, if they end in the window */
     struct histogram *tpot;     /* from the first to the last chunk, per token after the first */
     struct histogram *e2e;      /* from sending to the end */
     struct histogram *e2e_due;  /* from when the request was due to the end */
@@ -50,8 +51,9 @@ struct truth_send {
     int64_t at_ns, due_ns;
 };
 
-/* Returns when each request was sent, by its index; at_ns is 0 if the request does not count in
- * the window. The caller frees the array of *count entries. */
+/* Returns an array of *count entries, which the caller frees. By the request's index, it has the
+ * times when each request was sent and was due; at_ns is 0 if the request does not count in the
+ * window. */
 static inline struct truth_send *truth_sends(const struct request_records *records, size_t *count)
 {
     struct truth_send *sends;
@@ -115,16 +117,17 @@ static inline void truth_add(struct truth *truth, const json_t *record, uint64_t
     truth->joined++;
 }
 
-/* What joins simserve's records to those of an attempt. */
+/* What is needed to join simserve's records with those of one attempt at a cell. */
 struct truth_join {
     const char *url;
-    uint64_t nonce;
+    uint64_t nonce;           /* part of the request ids of the attempt */
     int64_t start_ns, end_ns; /* of the window */
     struct truth_send *sends;
     size_t count;
 };
 
-/* Adds each line of an answer, and sets *since to the sequence number of the last record. */
+/* Adds the record in each line of an answer, and sets *since to the sequence number of the last
+ * record. */
 static inline bool truth_add_lines(const struct truth_join *join, const char *lines, int64_t *since,
                                    struct truth *out, struct error *error)
 {
@@ -142,7 +145,7 @@ static inline bool truth_add_lines(const struct truth_join *join, const char *li
     return true;
 }
 
-/* Reads page after page: simserve limits the number of records in an answer. */
+/* Reads page after page, because simserve limits the number of records in an answer. */
 static inline bool truth_read_pages(const struct truth_join *join, struct truth *out,
                                     struct error *error)
 {

@@ -19,7 +19,7 @@ static void assert_brief(const char *report, const char *expected)
     assert_string_equal(text_string(&out), expected);
 }
 
-static void shows_three_matrices_of_each_output_length(void **state)
+static void shows_three_matrices_for_each_output_length(void **state)
 {
     (void)state;
     assert_brief("# Sweep\n\n## 16 output tokens\n\n" MATRIX("A") MATRIX("B") MATRIX("C")
@@ -55,7 +55,8 @@ static void sections_that_repeat_the_takeaways_or_describe_the_method_are_omitte
                  "Page: http://127.0.0.1\n");
 }
 
-/* Both reports of an A/B sweep have the omitted sections. */
+/* For an A/B sweep, the text contains one report for each deployment. Sections that are omitted
+ * from both are named only once. */
 static void omissions_are_named_once(void **state)
 {
     (void)state;
@@ -77,7 +78,7 @@ static void other_text_is_unchanged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_three_matrices_of_each_output_length),
+        cmocka_unit_test(shows_three_matrices_for_each_output_length),
         cmocka_unit_test(a_matrix_of_several_tables_counts_as_one),
         cmocka_unit_test(sections_that_repeat_the_takeaways_or_describe_the_method_are_omitted),
         cmocka_unit_test(omissions_are_named_once),

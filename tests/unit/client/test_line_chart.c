@@ -74,7 +74,7 @@ static void figures_are_short(void **state)
         assert_string_equal(line_chart_figure(cases[i].value, out), cases[i].text);
 }
 
-static void a_bar_is_narrower_than_the_terminal_and_has_no_escape_sequence(void **state)
+static void a_progress_bar_fits_the_terminal_and_has_no_escape_sequence(void **state)
 {
     static const double done[] = { -1, 0, 2.5, 6, 9 };
 
@@ -97,7 +97,7 @@ int main(void)
         cmocka_unit_test(the_scale_runs_from_zero_to_a_round_number),
         cmocka_unit_test(every_row_has_the_full_width_whatever_the_values),
         cmocka_unit_test(figures_are_short),
-        cmocka_unit_test(a_bar_is_narrower_than_the_terminal_and_has_no_escape_sequence),
+        cmocka_unit_test(a_progress_bar_fits_the_terminal_and_has_no_escape_sequence),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

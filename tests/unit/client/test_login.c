@@ -58,7 +58,7 @@ static void without_a_login_the_default_server_is_called(void **state)
     assert_string_equal(login.key, "");
 }
 
-static void a_key_is_stored_for_its_owner_alone(void **state)
+static void a_stored_key_can_be_read_only_by_its_owner(void **state)
 {
     char path[128];
     struct stat status;
@@ -78,7 +78,7 @@ static void a_key_is_stored_for_its_owner_alone(void **state)
     assert_int_equal(status.st_mode & 0777, 0700);
 }
 
-static void a_stored_key_is_read_for_no_other_server(void **state)
+static void a_stored_key_is_not_used_for_another_server(void **state)
 {
     static const char *const others[] = { "http://one.example.com", "https://one.example.com:8443",
                                           "https://one.example.com.evil.net",
@@ -114,7 +114,7 @@ static void a_file_that_others_can_read_is_refused(void **state)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-static void a_file_that_is_no_json_object_is_refused(void **state)
+static void a_file_that_is_not_a_json_object_is_refused(void **state)
 {
     static const char *const contents[] = { "", "[]", "\"text\"", "{", "1", "{}{}" };
     char path[128];
@@ -130,12 +130,13 @@ static void a_file_that_is_no_json_object_is_refused(void **state)
         fputs(contents[i], file);
         fclose(file);
         assert_false(login_read(&login, &error));
-        assert_non_null(strstr(error.message, "is not what opsbrain login writes: delete it"));
+        assert_non_null(
+            strstr(error.message, "is not in the format that opsbrain login writes: delete it"));
     }
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_key_is_forgotten(void **state)
+static void a_stored_key_can_be_deleted(void **state)
 {
     struct login login;
     struct error error;
@@ -192,7 +193,7 @@ static bool collect(void *context, const char *data, size_t length)
     return true;
 }
 
-static void events_are_the_same_whatever_the_pieces(void **state)
+static void events_do_not_depend_on_how_the_stream_is_split(void **state)
 {
     static const char stream[] =
         ": keep\r\nevent: message\r\nid: 1\r\ndata: one\r\ndata:two\r\n\r\n\n"
@@ -218,14 +219,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_login_the_default_server_is_called),
-        cmocka_unit_test(a_key_is_stored_for_its_owner_alone),
-        cmocka_unit_test(a_stored_key_is_read_for_no_other_server),
+        cmocka_unit_test(a_stored_key_can_be_read_only_by_its_owner),
+        cmocka_unit_test(a_stored_key_is_not_used_for_another_server),
         cmocka_unit_test(a_file_that_others_can_read_is_refused),
-        cmocka_unit_test(a_file_that_is_no_json_object_is_refused),
-        cmocka_unit_test(a_key_is_forgotten),
+        cmocka_unit_test(a_file_that_is_not_a_json_object_is_refused),
+        cmocka_unit_test(a_stored_key_can_be_deleted),
         cmocka_unit_test(an_empty_key_replaces_a_stored_one),
         cmocka_unit_test(addresses_that_cannot_be_called_are_refused),
-        cmocka_unit_test(events_are_the_same_whatever_the_pieces),
+        cmocka_unit_test(events_do_not_depend_on_how_the_stream_is_split),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

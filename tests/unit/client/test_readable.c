@@ -95,9 +95,8 @@ static void a_terminal_rejoins_sentences_that_were_wrapped_for_another_width(voi
     }
     assert_shown(
         &wide,
-        "- an entry of a list, of more than sixty columns, which goes on in the\n  next "
-        "line\n",
-        "- an entry of a list, of more than sixty columns, which goes on in the next line\n");
+        "- a list entry that is wider than sixty columns, and continues on the\n  next line\n",
+        "- a list entry that is wider than sixty columns, and continues on the next line\n");
     assert_shown(&wide, "short\nlines stay\n", "short\nlines stay\n");
     assert_shown(
         &wide,
@@ -109,14 +108,14 @@ static void a_terminal_rejoins_sentences_that_were_wrapped_for_another_width(voi
 
 static void nothing_that_a_terminal_interprets_is_shown(void **state)
 {
-    static const char foreign[] = "model \033]0;owned\007\033[2J \xc2\x9b"
-                                  "31m \x7f \xe2\x80\xae back\r";
+    static const char untrusted[] = "model \033]0;owned\007\033[2J \xc2\x9b"
+                                    "31m \x7f \xe2\x80\xae back\r";
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         TEXT_AUTO out = { 0 };
 
-        readable_add_text(i == 0 ? &a_pipe : &wide, foreign, &out);
+        readable_add_text(i == 0 ? &a_pipe : &wide, untrusted, &out);
         assert_null(strpbrk(text_string(&out), "\033\007\r\x7f"));
         assert_null(strstr(text_string(&out), "\xc2\x9b"));
         assert_null(strstr(text_string(&out), "\xe2\x80\xae"));
@@ -214,14 +213,14 @@ static void headings_above_numbers_are_wrapped_where_the_table_is_too_wide(void 
                  "    1      25.1      31.0      8.1     1063\n");
 }
 
-static void rows_with_too_few_or_too_many_cells_are_filled_up_or_cut_off(void **state)
+static void missing_cells_in_a_row_are_empty_and_extra_cells_are_dropped(void **state)
 {
     (void)state;
     assert_shown(&wide, "| a | b |\n| - | - |\n| 1 |\n| 1 | 2 | 3 |\n||\n",
                  "a  b\n─  ─\n1\n1  2\n\n");
 }
 
-static void an_id_stays_whole_and_the_last_column_of_words_gets_the_rest(void **state)
+static void ids_stay_whole_and_a_column_of_words_gets_the_remaining_width(void **state)
 {
     static const struct terminal usual = { .is_terminal = true, .columns = 80, .rows = 24 };
     static const char sentence[] = "measured, contaminated by two other clients";
@@ -262,8 +261,8 @@ int main(void)
         cmocka_unit_test(columns_of_words_are_wrapped_to_the_width),
         cmocka_unit_test(a_table_of_numbers_is_split_into_blocks_that_repeat_the_first_column),
         cmocka_unit_test(headings_above_numbers_are_wrapped_where_the_table_is_too_wide),
-        cmocka_unit_test(rows_with_too_few_or_too_many_cells_are_filled_up_or_cut_off),
-        cmocka_unit_test(an_id_stays_whole_and_the_last_column_of_words_gets_the_rest),
+        cmocka_unit_test(missing_cells_in_a_row_are_empty_and_extra_cells_are_dropped),
+        cmocka_unit_test(ids_stay_whole_and_a_column_of_words_gets_the_remaining_width),
         cmocka_unit_test(long_lines_wrap_between_words_and_list_items_have_a_hanging_indent),
     };
 

@@ -21,8 +21,8 @@ static int set_up(void **state)
     return outbound_global_init(&error) ? 0 : -1;
 }
 
-/* Sends a request that the server answers with `body`. Returns the error's kind; ERROR_NONE:
- * *result is the result, a new reference. */
+/* Sends a request, which the server answers with `body`. Returns the error's kind; if it is
+ * ERROR_NONE, *result is the result (a new reference). */
 static enum error_kind ask(const char *body, const char *type, json_t **result)
 {
     const struct canned_answer answers[] = {
@@ -84,7 +84,7 @@ static void any_other_answer_is_an_error_without_a_result(void **state)
         json_auto_t *result = NULL;
 
         if (ask(cases[i].body, NULL, &result) != cases[i].kind)
-            fail_msg("%s", cases[i].body);
+            fail_msg("wrong kind of error after the answer '%s'", cases[i].body);
         assert_null(result);
     }
 }

@@ -11,8 +11,8 @@
 #include "client/command/tool_flags.h"
 #include "handlers/tool.h"
 
-/* Checks the operands of every row of tool_words whose tool this program has, except those that are
- * files to upload. */
+/* Checks every row of tool_words whose tool is in this program: unless its operands are files to
+ * upload, they must be parameters of the tool. */
 static void every_word_names_parameters_of_its_tool(void **state)
 {
     static const char *const ids[] = { "run_1", "swp_1", "job_1", "demo" };
@@ -94,7 +94,7 @@ static void words_become_the_arguments_that_the_schema_describes(void **state)
         { "ask", "model_query", "demo hello", "{\"deployment\":\"demo\",\"prompt\":\"hello\"}" },
         { "ask", "model_query", "--stats -- --hello", "{\"stats\":true,\"prompt\":\"--hello\"}" },
         { NULL, "job_show", "job=job_1 wait_s=0.5", "{\"job\":\"job_1\",\"wait_s\":0.5}" },
-        /* The server refuses a wrong value and an unknown name. */
+        /* Wrong values and unknown names are passed on: the server refuses them. */
         { NULL, "job_list", "limit=many", "{\"limit\":\"many\"}" },
         { "jobs", "job_list", "--limt 5", "{\"limt\":\"5\"}" },
     };
@@ -107,7 +107,7 @@ static void words_become_the_arguments_that_the_schema_describes(void **state)
 
         assert_non_null(expected);
         if (!json_equal(read, expected))
-            fail_msg("%s: %s", cases[i].line, json_write(read));
+            fail_msg("%s: got %s, expected %s", cases[i].line, json_write(read), cases[i].expected);
     }
 }
 
@@ -134,14 +134,14 @@ static void a_wrong_command_line_is_explained(void **state)
     }
 }
 
-/* `opsbrain bench` reads its words in this way before it has found a server. */
-static void without_the_schema_only_lists_and_unknown_flags_may_repeat(void **state)
+/* `opsbrain bench` reads its arguments in this way before it has found a server. */
+static void without_the_schema_only_lists_and_unknown_flags_can_be_repeated(void **state)
 {
     static const struct {
         const char *line, *problem; /* NULL: none */
     } cases[] = {
         { "--concurrency 1 --concurrency 4", NULL },
-        { "--of-a-newer-server 1 --of-a-newer-server 4", NULL },
+        { "--newer-flag 1 --newer-flag 4", NULL },
         { "--window-s 1 --window-s 4", "window_s is given twice" },
         { "demo --deployment other", "deployment is given twice" },
         { "demo again", "\"again\" is one word too many" },
@@ -163,7 +163,7 @@ static void without_the_schema_only_lists_and_unknown_flags_may_repeat(void **st
     }
 }
 
-static void flags_of_the_command_are_no_arguments_of_the_tool(void **state)
+static void the_commands_own_flags_are_not_passed_to_the_tool(void **state)
 {
     bool json = false;
     json_auto_t *read = read_words("jobs", "job_list", "--json", &json);
@@ -179,8 +179,8 @@ int main(void)
         cmocka_unit_test(every_word_names_parameters_of_its_tool),
         cmocka_unit_test(words_become_the_arguments_that_the_schema_describes),
         cmocka_unit_test(a_wrong_command_line_is_explained),
-        cmocka_unit_test(without_the_schema_only_lists_and_unknown_flags_may_repeat),
-        cmocka_unit_test(flags_of_the_command_are_no_arguments_of_the_tool),
+        cmocka_unit_test(without_the_schema_only_lists_and_unknown_flags_can_be_repeated),
+        cmocka_unit_test(the_commands_own_flags_are_not_passed_to_the_tool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "client/command/wording.h"
 
-static void answers_name_commands(void **state)
+static void tools_in_answers_become_commands(void **state)
 {
     static const struct {
         const char *given, *shown;
@@ -23,8 +23,8 @@ static void answers_name_commands(void **state)
         { "- run_list\n> run_list\n| run_list |\n", "- opsbrain runs\n> run_list\n| run_list |\n" },
         { "opsbrain://arguments/run_list /tmp/run_list run_list.json x-run_list run_listed",
           "opsbrain://arguments/run_list /tmp/run_list run_list.json x-run_list run_listed" },
-        { "If you know that they are equal: accept_unknown [\"hardware\", \"chips\"]\n",
-          "If you know that they are equal: --accept-unknown hardware,chips\n" },
+        { "If you know that these facts are equal: accept_unknown [\"hardware\", \"chips\"]\n",
+          "If you know that these facts are equal: --accept-unknown hardware,chips\n" },
         { "Next: accept_unknown [\"hardware\n", "Next: --accept-unknown [\"hardware\n" },
         { "", "" },
     };
@@ -38,7 +38,7 @@ static void answers_name_commands(void **state)
     }
 }
 
-static void refusals_name_flags_of_the_tool(void **state)
+static void parameters_in_error_messages_become_flags(void **state)
 {
     static const struct {
         const char *tool, *given, *shown;
@@ -72,8 +72,8 @@ static void refusals_name_flags_of_the_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_name_commands),
-        cmocka_unit_test(refusals_name_flags_of_the_tool),
+        cmocka_unit_test(tools_in_answers_become_commands),
+        cmocka_unit_test(parameters_in_error_messages_become_flags),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

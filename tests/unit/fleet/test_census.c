@@ -19,8 +19,8 @@ static struct engine_metrics_snapshot snapshot_of(double tokens)
     return snapshot;
 }
 
-/* Scrapes, in turn, instances that have generated these numbers of tokens, until the census is
- * over. */
+/* Takes a census of instances that have generated these numbers of tokens: scrapes them in turn
+ * until the census is over. */
 static struct census census_of(const double tokens[], size_t count)
 {
     struct census census = { 0 };
@@ -37,7 +37,7 @@ static struct census census_of(const double tokens[], size_t count)
     census_of((const double[]){ __VA_ARGS__ },                                                     \
               sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
-/* Returns the tokens generated between two censuses; -1: not known. */
+/* Returns how many tokens were generated between two censuses; -1: not known. */
 static double generated(const struct census *first, const struct census *last)
 {
     struct engine_metrics_snapshot growth;
@@ -58,7 +58,7 @@ static void adds_up_the_counters_of_all_instances(void **state)
     assert_float_equal(generated(&first, &first), 0, 1e-9);
 }
 
-static void instances_unused_at_the_first_census_are_added_up_too(void **state)
+static void instances_that_were_unused_at_the_first_census_count_too(void **state)
 {
     const struct census fresh = CENSUS(0, 0), one_used = CENSUS(0, 50), last = CENSUS(30, 80);
 
@@ -81,8 +81,9 @@ static void the_growth_is_not_known_if_the_instances_changed(void **state)
     assert_float_equal(generated(&one, &one), -1, 0); /* a single instance needs no census */
 }
 
-/* Takes two censuses of two instances, which have generated 100 and 90, later 150 and 140 tokens,
- * and have spent these times on prompts. Returns how many tokens were generated in between. */
+/* Takes two censuses of two instances, which have generated 100 and 90 tokens at the first census,
+ * and 150 and 140 at the second. seconds[census][instance]: how long each had spent on prompts by
+ * then. Returns how many tokens were generated in between. */
 static double generated_with(const double seconds[2][2])
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };
@@ -99,7 +100,7 @@ static double generated_with(const double seconds[2][2])
 }
 
 /* The tokens are the same in both cases: only the seconds show that one instance restarted. */
-static void instances_are_distinguished_not_only_by_their_tokens(void **state)
+static void instances_are_distinguished_by_their_times_too(void **state)
 {
     const double same[2][2] = { { 20, 26 }, { 22, 28 } };
     const double restarted[2][2] = { { 20, 26 }, { 22, 23 } };
@@ -149,9 +150,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_the_counters_of_all_instances),
-        cmocka_unit_test(instances_unused_at_the_first_census_are_added_up_too),
+        cmocka_unit_test(instances_that_were_unused_at_the_first_census_count_too),
         cmocka_unit_test(the_growth_is_not_known_if_the_instances_changed),
-        cmocka_unit_test(instances_are_distinguished_not_only_by_their_tokens),
+        cmocka_unit_test(instances_are_distinguished_by_their_times_too),
         cmocka_unit_test(a_census_during_which_an_instance_worked_is_incomplete),
         cmocka_unit_test(the_growth_is_not_known_while_instances_are_busy),
     };

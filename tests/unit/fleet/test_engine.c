@@ -49,7 +49,7 @@ static const char VLLM_METRICS[] =
     "num_gpu_blocks=\"27000\"} 1.0\n"
     "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 0.0\n";
 
-static void knows_vllm_with_its_context_and_cache(void **state)
+static void recognizes_vllm_and_reports_its_context_and_cache(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models",
@@ -80,7 +80,7 @@ static void knows_vllm_with_its_context_and_cache(void **state)
     assert_non_null(strstr(f.report.details, "\"enable_prefix_caching\":\"True\""));
 }
 
-static void reads_what_simserve_reports_as_vllm(void **state)
+static void recognizes_simserve_as_vllm(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--max-model-len", "4096", "--api-key", "k", NULL });
@@ -136,8 +136,8 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
-/* `transformers serve` and others load a model when a request names it. */
-static void a_named_model_that_answers_exists_if_the_list_is_empty_or_unreadable(void **state)
+/* `transformers serve` and other servers load a model only when a request names it. */
+static void if_the_models_list_is_unusable_a_named_model_that_answers_is_accepted(void **state)
 {
 #define COMPLETION "{\"choices\":[{\"text\":\"a\"}]}"
     static const struct canned_answer empty[] = { { "/v1/models", .body = "{\"data\":[]}" },
@@ -171,7 +171,7 @@ static void a_named_model_that_answers_exists_if_the_list_is_empty_or_unreadable
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
-static void a_models_list_may_be_a_bare_array(void **state)
+static void a_models_list_can_be_a_bare_array(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = "[{\"id\":\"a/b\",\"context_length\":4096}]" }, { NULL }
@@ -239,7 +239,7 @@ static void reports_the_context_of_one_slot_for_llama_cpp(void **state)
     "{\"details\":{\"family\":\"llama\",\"quantization_level\":\"Q4_K_M\"},"                       \
     "\"model_info\":{\"general.architecture\":\"llama\",\"llama.context_length\":131072}"
 
-static void knows_ollama_and_says_that_its_context_is_only_the_maximum(void **state)
+static void recognizes_ollama_and_says_that_its_context_is_only_the_maximum(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body = OLLAMA_MODELS },
@@ -289,7 +289,7 @@ static void prefers_the_context_that_ollama_runs_the_model_with(void **state)
     assert_int_equal(f.report.models[0].context_tokens, 4096);
 }
 
-static void knows_tgi_without_a_models_list(void **state)
+static void recognizes_tgi_without_a_models_list(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/info",
@@ -308,7 +308,7 @@ static void knows_tgi_without_a_models_list(void **state)
     assert_int_equal(f.report.failure, FAILURE_NONE);
 }
 
-static void knows_llama_cpp_python_without_a_context(void **state)
+static void recognizes_llama_cpp_python_without_a_context(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/models", .body =
@@ -341,7 +341,7 @@ static void any_other_server_is_reported_as_openai_compatible(void **state)
     assert_false(f.report.has_metrics);
 }
 
-static void reports_the_class_of_failure_of_the_models_list(void **state)
+static void reports_the_class_of_failure_if_the_models_list_is_unusable(void **state)
 {
     static const struct canned_answer unauthorized[] = {
         { "/v1/models", .status = 401, .body = "{\"error\":\"Unauthorized\"}" }, { NULL }
@@ -372,7 +372,7 @@ static void reports_the_class_of_failure_of_the_models_list(void **state)
     assert_int_equal(f.error.kind, ERROR_UPSTREAM);
 }
 
-static void a_full_report_lists_the_endpoints_model_and_no_id_that_cannot_be_a_name(void **state)
+static void a_full_report_includes_the_endpoints_model_and_omits_invalid_ids(void **state)
 {
     struct canned_answer answers[] = { { "/v1/models" }, { NULL } };
     TEXT_AUTO body = { 0 };
@@ -392,7 +392,7 @@ static void a_full_report_lists_the_endpoints_model_and_no_id_that_cannot_be_a_n
     assert_string_equal(f.report.models[ENGINE_MODELS - 1].id, "m150");
 }
 
-/* ---- Facts of a deployment ---- */
+/* ---- Facts about a deployment ---- */
 
 static const struct canned_answer two_models[] = {
     { "/v1/models",
@@ -401,7 +401,7 @@ static const struct canned_answer two_models[] = {
     { NULL },
 };
 
-static void picks_the_facts_of_the_deployments_model(void **state)
+static void finds_the_facts_about_the_deployments_model(void **state)
 {
     struct deployment deployment = { .id = 3, .revision = 2, .engine = "acme-serve" };
     struct model_facts facts;
@@ -429,7 +429,7 @@ static void picks_the_facts_of_the_deployments_model(void **state)
     assert_int_equal(f.error.kind, ERROR_NOT_FOUND);
     assert_string_equal(f.error.message,
                         "the server is up, but has no model \"huge\" (not_found); it serves "
-                        "\"small\", \"large\": name one of these, with deployment_update");
+                        "\"small\", \"large\": choose one of these with deployment_update");
     canned_stop(&f.server);
 }
 
@@ -466,22 +466,22 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_vllm_with_its_context_and_cache),
-        cmocka_unit_test(reads_what_simserve_reports_as_vllm),
+        cmocka_unit_test(recognizes_vllm_and_reports_its_context_and_cache),
+        cmocka_unit_test(recognizes_simserve_as_vllm),
         cmocka_unit_test(recognizes_vllm_behind_a_gateway_by_its_metrics),
         cmocka_unit_test(without_a_models_list_the_model_is_the_one_that_was_registered),
-        cmocka_unit_test(a_named_model_that_answers_exists_if_the_list_is_empty_or_unreadable),
-        cmocka_unit_test(a_models_list_may_be_a_bare_array),
+        cmocka_unit_test(if_the_models_list_is_unusable_a_named_model_that_answers_is_accepted),
+        cmocka_unit_test(a_models_list_can_be_a_bare_array),
         cmocka_unit_test(recognizes_sglang_and_omits_its_api_key),
         cmocka_unit_test(reports_the_context_of_one_slot_for_llama_cpp),
-        cmocka_unit_test(knows_ollama_and_says_that_its_context_is_only_the_maximum),
+        cmocka_unit_test(recognizes_ollama_and_says_that_its_context_is_only_the_maximum),
         cmocka_unit_test(prefers_the_context_that_ollama_runs_the_model_with),
-        cmocka_unit_test(knows_tgi_without_a_models_list),
-        cmocka_unit_test(knows_llama_cpp_python_without_a_context),
+        cmocka_unit_test(recognizes_tgi_without_a_models_list),
+        cmocka_unit_test(recognizes_llama_cpp_python_without_a_context),
         cmocka_unit_test(any_other_server_is_reported_as_openai_compatible),
-        cmocka_unit_test(reports_the_class_of_failure_of_the_models_list),
-        cmocka_unit_test(a_full_report_lists_the_endpoints_model_and_no_id_that_cannot_be_a_name),
-        cmocka_unit_test(picks_the_facts_of_the_deployments_model),
+        cmocka_unit_test(reports_the_class_of_failure_if_the_models_list_is_unusable),
+        cmocka_unit_test(a_full_report_includes_the_endpoints_model_and_omits_invalid_ids),
+        cmocka_unit_test(finds_the_facts_about_the_deployments_model),
         cmocka_unit_test(sends_the_credential_and_does_not_show_it_in_an_error),
     };
 

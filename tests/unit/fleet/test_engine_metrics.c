@@ -17,8 +17,8 @@
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-/* The counters of a server that worked for `seconds`: 10 requests a second, each of 100 tokens in
- * and 20 out. */
+/* Returns the counters of a server that has worked for `seconds`, at 10 requests per second with
+ * 100 input tokens and 20 output tokens each. */
 static struct engine_metrics_snapshot busy_for(double seconds)
 {
     struct engine_metrics_snapshot m;
@@ -39,7 +39,7 @@ static struct engine_metrics_snapshot busy_for(double seconds)
     return m;
 }
 
-static void derives_rates_and_means_of_the_interval(void **state)
+static void derives_the_rates_and_means_for_the_interval(void **state)
 {
     const struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
     json_auto_t *between = engine_metrics_between(&first, &last);
@@ -88,7 +88,7 @@ static void reports_a_restart_instead_of_rates(void **state)
     assert_true(json_get_boolean(by_start, "restarted", false));
 }
 
-static void a_counter_that_appears_grew_from_zero(void **state)
+static void a_counter_that_appears_counts_from_zero(void **state)
 {
     struct engine_metrics_snapshot first = busy_for(100), last = busy_for(104);
     json_auto_t *between = NULL;
@@ -106,7 +106,7 @@ static void a_counter_that_appears_grew_from_zero(void **state)
     assert_null(json_object_get(between, "prefix_hit_rate"));
 }
 
-static void a_counter_above_zero_that_disappears_shows_another_process(void **state)
+static void a_counter_above_zero_that_disappears_shows_a_restart(void **state)
 {
     const struct engine_metrics_snapshot all = busy_for(100), more = busy_for(104);
     struct engine_metrics_snapshot fewer = all;
@@ -155,7 +155,7 @@ static void scrapes_a_server_or_reports_why_not(void **state)
     static const struct canned_answer known[] = {
         { "/metrics", .type = "text/plain", .body = "vllm:num_requests_running 4\n" }, { NULL }
     };
-    static const struct canned_answer foreign[] = {
+    static const struct canned_answer unknown[] = {
         { "/metrics", .type = "text/plain", .body = "node_load1 4\n" }, { NULL }
     };
     static const struct canned_answer missing[] = { { NULL } };
@@ -167,9 +167,9 @@ static void scrapes_a_server_or_reports_why_not(void **state)
     NEAR(m.requests_running, 4);
     assert_true(m.at_ms > 1700000000000);
     assert_true(m.at_ns > 0);
-    assert_false(scrape(foreign, &m, &error));
+    assert_false(scrape(unknown, &m, &error));
     assert_int_equal(error.kind, ERROR_UPSTREAM);
-    assert_non_null(strstr(error.message, "none of the series"));
+    assert_non_null(strstr(error.message, "no metrics from a known engine"));
     assert_false(scrape(missing, &m, &error));
     assert_non_null(strstr(error.message, "(not_found)"));
 }
@@ -217,11 +217,11 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derives_rates_and_means_of_the_interval),
+        cmocka_unit_test(derives_the_rates_and_means_for_the_interval),
         cmocka_unit_test(reports_no_means_for_an_interval_without_requests),
         cmocka_unit_test(reports_a_restart_instead_of_rates),
-        cmocka_unit_test(a_counter_that_appears_grew_from_zero),
-        cmocka_unit_test(a_counter_above_zero_that_disappears_shows_another_process),
+        cmocka_unit_test(a_counter_that_appears_counts_from_zero),
+        cmocka_unit_test(a_counter_above_zero_that_disappears_shows_a_restart),
         cmocka_unit_test(writes_the_reported_figures_under_our_names),
         cmocka_unit_test(scrapes_a_server_or_reports_why_not),
         cmocka_unit_test(agrees_with_what_a_client_received),

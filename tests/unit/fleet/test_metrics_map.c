@@ -21,7 +21,7 @@ static struct engine_metrics_snapshot map(const char *text)
 
 #define NEAR(a, b) assert_float_equal((a), (b), 1e-9)
 
-static void sums_vllms_replicas_and_averages_their_caches(void **state)
+static void adds_up_vllms_replicas_and_averages_their_cache_use(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("# TYPE vllm:num_requests_running gauge\n"
@@ -86,7 +86,7 @@ static void sums_vllms_replicas_and_averages_their_caches(void **state)
     assert_true(isnan(m.itl_count));
 }
 
-static void reads_old_and_new_names_of_vllm_but_never_both(void **state)
+static void reads_vllms_old_or_new_names_but_never_both(void **state)
 {
     const struct engine_metrics_snapshot old = map("vllm:gpu_cache_usage_perc 0.5\n"
                                                    "vllm:gpu_prefix_cache_queries_total 10\n"
@@ -137,7 +137,7 @@ static void counts_the_ranks_of_one_sglang_replica_once(void **state)
     NEAR(m.itl_count, 50);
 }
 
-static void without_hits_the_queries_of_the_prefix_cache_are_not_known(void **state)
+static void without_prefix_cache_hits_the_number_of_queries_is_not_known(void **state)
 {
     const struct engine_metrics_snapshot m = map("sglang:prompt_tokens_total 800\n");
 
@@ -146,7 +146,7 @@ static void without_hits_the_queries_of_the_prefix_cache_are_not_known(void **st
     assert_true(isnan(m.prefix_queries_total));
 }
 
-static void ignores_the_infinities_of_llama_cpp(void **state)
+static void ignores_infinities_that_llama_cpp_reports(void **state)
 {
     const struct engine_metrics_snapshot m = map("llamacpp:prompt_tokens_total 120\n"
                                                  "llamacpp:prompt_seconds_total 0.5\n"
@@ -169,8 +169,8 @@ static void ignores_the_infinities_of_llama_cpp(void **state)
     assert_true(isnan(m.requests_total));
 }
 
-/* llama.cpp's counter of prompt tokens excludes the cached ones; the usage in its
- * answers does not. */
+/* llama.cpp's counter of prompt tokens excludes cached tokens, but the usage in its answers
+ * includes them. */
 static void prompt_tokens_of_llama_cpp_include_the_cached_ones(void **state)
 {
     const struct engine_metrics_snapshot m =
@@ -212,7 +212,7 @@ static void reads_tgi(void **state)
     NEAR(m.queue_count, 9);
 }
 
-static void reads_jetstream_whose_cache_is_in_percent(void **state)
+static void reads_jetstream_whose_cache_use_is_in_percent(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("jetstream_prefill_backlog_size{id=\"a\"} 2\n"
@@ -230,7 +230,7 @@ static void reads_jetstream_whose_cache_is_in_percent(void **state)
     NEAR(m.kv_cache_use, 0.42);
 }
 
-static void reads_counters_with_or_without_total_but_never_both(void **state)
+static void reads_counters_with_or_without_the_suffix_total_but_never_both(void **state)
 {
     const struct engine_metrics_snapshot bare = map("vllm:prompt_tokens{model_name=\"m\"} 5\n"
                                                     "tgi_request_success_total 3\n");
@@ -243,7 +243,7 @@ static void reads_counters_with_or_without_total_but_never_both(void **state)
     NEAR(both.prompt_tokens_total, 6);
 }
 
-static void reads_sglangs_speculation_from_its_gauges(void **state)
+static void reads_sglangs_speculative_decoding_from_its_gauges(void **state)
 {
     const struct engine_metrics_snapshot m = map("sglang:spec_accept_length{tp_rank=\"0\"} 2.5\n"
                                                  "sglang:spec_accept_rate{tp_rank=\"0\"} 0.5\n"
@@ -256,7 +256,7 @@ static void reads_sglangs_speculation_from_its_gauges(void **state)
     assert_true(isnan(m.drafts_total));
 }
 
-static void reads_an_exporter_of_ollama(void **state)
+static void reads_an_exporter_for_ollama(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("ollama_requests_total{model=\"gemma\"} 4\n"
@@ -273,7 +273,7 @@ static void reads_an_exporter_of_ollama(void **state)
     assert_string_equal(m.model, "");
 }
 
-static void a_sum_that_overflows_is_not_a_figure(void **state)
+static void a_sum_that_overflows_gives_no_figure(void **state)
 {
     const struct engine_metrics_snapshot m =
         map("vllm:num_requests_running{engine=\"0\"} 1.7e308\n"
@@ -306,18 +306,18 @@ static void unknown_names_and_impossible_values_give_no_figure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_vllms_replicas_and_averages_their_caches),
-        cmocka_unit_test(reads_old_and_new_names_of_vllm_but_never_both),
+        cmocka_unit_test(adds_up_vllms_replicas_and_averages_their_cache_use),
+        cmocka_unit_test(reads_vllms_old_or_new_names_but_never_both),
         cmocka_unit_test(counts_the_ranks_of_one_sglang_replica_once),
-        cmocka_unit_test(without_hits_the_queries_of_the_prefix_cache_are_not_known),
-        cmocka_unit_test(ignores_the_infinities_of_llama_cpp),
+        cmocka_unit_test(without_prefix_cache_hits_the_number_of_queries_is_not_known),
+        cmocka_unit_test(ignores_infinities_that_llama_cpp_reports),
         cmocka_unit_test(prompt_tokens_of_llama_cpp_include_the_cached_ones),
         cmocka_unit_test(reads_tgi),
-        cmocka_unit_test(reads_jetstream_whose_cache_is_in_percent),
-        cmocka_unit_test(reads_counters_with_or_without_total_but_never_both),
-        cmocka_unit_test(reads_sglangs_speculation_from_its_gauges),
-        cmocka_unit_test(reads_an_exporter_of_ollama),
-        cmocka_unit_test(a_sum_that_overflows_is_not_a_figure),
+        cmocka_unit_test(reads_jetstream_whose_cache_use_is_in_percent),
+        cmocka_unit_test(reads_counters_with_or_without_the_suffix_total_but_never_both),
+        cmocka_unit_test(reads_sglangs_speculative_decoding_from_its_gauges),
+        cmocka_unit_test(reads_an_exporter_for_ollama),
+        cmocka_unit_test(a_sum_that_overflows_gives_no_figure),
         cmocka_unit_test(unknown_names_and_impossible_values_give_no_figure),
     };
 

@@ -43,7 +43,7 @@ static void recognizes_counters(void **state)
         const char *text, *type;
     } rows[] = {
         { "# TYPE a counter\na 1\n", "counter" },
-        { "# TYPE a gauge\na_total 1\n", "counter" }, /* the type is that of `a` alone */
+        { "# TYPE a gauge\na_total 1\n", "counter" }, /* the type is declared only for `a` */
         { "# TYPE a gauge\na 1\n", "gauge" },
         { "# TYPE a histogram\na_bucket{le=\"1\"} 1\n", "counter" },
         { "# TYPE a histogram\na_sum 1\n", "counter" },
@@ -60,7 +60,7 @@ static void recognizes_counters(void **state)
 
         assert_int_equal(page.count, 1);
         if (strcmp(page.values[0].type, rows[i].type) != 0)
-            fail_msg("%s is a %s", rows[i].text, page.values[0].type);
+            fail_msg("%s: got %s, expected %s", rows[i].text, page.values[0].type, rows[i].type);
         metrics_page_finish(&page);
     }
 }
@@ -86,11 +86,11 @@ static void reads_a_bounded_number_of_series(void **state)
     assert_int_equal(page.count, METRICS_PAGE_SERIES_LIMIT);
     assert_int_equal(page.left_out, 100);
     assert_string_equal(page.values[METRICS_PAGE_SERIES_LIMIT - 1].name, "a1999");
-    page.values[page.count++] = page.values[0]; /* fits into the `room` of one value */
+    page.values[page.count++] = page.values[0]; /* read_page asked for room for one more */
     metrics_page_finish(&page);
 }
 
-static void reports_how_many_series_exceed_which_limit(void **state)
+static void reports_how_many_series_exceed_each_limit(void **state)
 {
     TEXT_AUTO sentence = { 0 };
 
@@ -98,9 +98,10 @@ static void reports_how_many_series_exceed_which_limit(void **state)
     metrics_page_describe_left_out(&(struct scrape_left_out){ 0 }, &sentence);
     assert_int_equal(sentence.length, 0);
     metrics_page_describe_left_out(&(struct scrape_left_out){ 7, 0, 2, false }, &sentence);
-    assert_string_equal(text_string(&sentence),
-                        "9 series of a scrape are not stored: 7 beyond the first 2000 of the page, "
-                        "2 with a name longer than 127 or labels longer than 511 bytes");
+    assert_string_equal(
+        text_string(&sentence),
+        "9 series from a scrape are not stored: 7 beyond the first 2000 on the page, "
+        "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
 static void metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure(void **state)
@@ -136,7 +137,7 @@ int main(void)
         cmocka_unit_test(recognizes_counters),
         cmocka_unit_test(skips_values_that_are_not_finite),
         cmocka_unit_test(reads_a_bounded_number_of_series),
-        cmocka_unit_test(reports_how_many_series_exceed_which_limit),
+        cmocka_unit_test(reports_how_many_series_exceed_each_limit),
         cmocka_unit_test(metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure),
     };
 

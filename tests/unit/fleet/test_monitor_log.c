@@ -18,8 +18,8 @@ static void add(struct monitor_log *log, int64_t at_ms)
     monitor_log_add(log, &snapshot);
 }
 
-/* Returns the gap that is found in 15 s with a scrape every `every_ms`, except during the
- * `missing_ms` after the third second. */
+/* Returns the gap that is found in a window of 15 s with a scrape every `every_ms`, except in the
+ * `missing_ms` that follow the first 3 s. */
 static double gap_s(int64_t every_ms, int64_t missing_ms)
 {
     struct monitor_log log = { 0 };
@@ -42,7 +42,7 @@ static void a_gap_lasts_at_least_3_s(void **state)
     assert_float_equal(gap_s(500, 12000), 12, 1e-9); /* the gap lasts until the window's end */
 }
 
-static void a_few_usual_intervals_without_scrapes_are_no_gap(void **state)
+static void a_few_usual_intervals_without_scrapes_are_not_a_gap(void **state)
 {
     (void)state;
     assert_float_equal(gap_s(2000, 4000), 0, 0);
@@ -52,7 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gap_lasts_at_least_3_s),
-        cmocka_unit_test(a_few_usual_intervals_without_scrapes_are_no_gap),
+        cmocka_unit_test(a_few_usual_intervals_without_scrapes_are_not_a_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void finish(struct fixture *f)
     text_finish(&f->received);
 }
 
-/* ---- A server of known timing ---- */
+/* ---- A server with known timing ---- */
 
 static bool ask_simserve(struct fixture *f, const struct query *query, const char *const *flags)
 {
@@ -97,7 +97,7 @@ static void streams_a_completion_with_its_times_and_counts(void **state)
         assert_int_equal(f.result.chunks, 20);
         assert_string_equal(f.result.finish, "length");
         assert_string_equal(f.result.model, "simserve/toy");
-        assert_true(f.result.ttft_s >= 0.059); /* no upper bounds: the machine may be busy */
+        assert_true(f.result.ttft_s >= 0.059); /* no upper bounds: the machine might be busy */
         assert_true(f.result.total_s >= 0.249);
         assert_true(fabs(f.result.tokens_per_s * (f.result.total_s - f.result.ttft_s) - 19) < 0.01);
         assert_int_equal(f.calls, 20);
@@ -125,7 +125,7 @@ struct expectation {
     const char *fault;
     enum failure failure;
     enum error_kind kind;
-    bool partial; /* text had arrived */
+    bool partial; /* some text arrived before the failure */
 };
 
 static void classifies_how_a_server_fails(void **state)
@@ -161,7 +161,7 @@ static void classifies_how_a_server_fails(void **state)
     }
 }
 
-static void reads_streams_of_unusual_layouts(void **state)
+static void reads_streams_with_unusual_layouts(void **state)
 {
     static const char *const faults[] = { "missing_done=1",       "usage_in_every_chunk=1",
                                           "crlf_lines=1",         "no_space_after_data=1",
@@ -232,7 +232,7 @@ static void ends_an_answer_that_takes_longer_than_allowed(void **state)
     finish(&f);
 }
 
-/* ---- Answers of other shapes ---- */
+/* ---- Answers in other formats ---- */
 
 static bool ask_canned(struct fixture *f, const struct query *query,
                        const struct canned_answer *answers, struct canned_server *server)
@@ -363,7 +363,7 @@ static void repeats_a_request_without_the_fields_that_the_server_refuses(void **
     finish(&f);
 }
 
-static void keeps_the_token_limit_under_the_name_that_the_server_accepts(void **state)
+static void sends_the_token_limit_under_the_name_that_the_server_accepts(void **state)
 {
     static const struct canned_answer answers[] = {
         { CHAT, .when = "\"max_tokens\"", .status = 400,
@@ -435,7 +435,7 @@ static void sends_the_requested_parameters(void **state)
     finish(&g);
 }
 
-static void bounds_the_text_it_keeps(void **state)
+static void limits_the_text_that_it_keeps(void **state)
 {
     static char body[1400000];
     const struct canned_answer answers[] = { { CHAT, .type = "text/event-stream", .body = body },
@@ -489,8 +489,8 @@ static int start(void **state)
 #define CHUNK(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-/* Checks that the secret is hidden wherever the server repeats it. If the query `succeeds`, its
- * text is `expected`; else its error contains `expected`. */
+/* Checks that the secret is hidden wherever the server repeats it. If `succeeds`, the query must
+ * succeed with the text `expected`; otherwise it must fail with an error containing `expected`. */
 static void assert_masked(const struct canned_answer *answers, bool succeeds, const char *expected)
 {
     struct fixture f = { .bearer = SECRET };
@@ -543,7 +543,8 @@ static void hides_the_secret_in_errors(void **state)
     (void)state;
     assert_masked(ANSWERS(.status = 401, .body = "{\"error\":{\"message\":\"no key " SECRET "\"}}"),
                   false, "the server answered 401: no key (hidden) (auth)");
-    /* The secret in base64; its last characters depend on what follows the secret. */
+    /* The secret in base64. The last characters are not hidden, because they depend on what follows
+     * the secret. */
     assert_masked(ANSWERS(.status = 500, .type = "text/plain",
                           .body = "TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ== failed"),
                   false, "500: (hidden)Q== failed");
@@ -560,7 +561,7 @@ int main(void)
         cmocka_unit_test(streams_a_completion_with_its_times_and_counts),
         cmocka_unit_test(keeps_reasoning_apart_from_the_answer),
         cmocka_unit_test(classifies_how_a_server_fails),
-        cmocka_unit_test(reads_streams_of_unusual_layouts),
+        cmocka_unit_test(reads_streams_with_unusual_layouts),
         cmocka_unit_test(tokens_that_the_server_does_not_count_are_not_known),
         cmocka_unit_test(stops_when_cancelled_and_keeps_what_has_arrived),
         cmocka_unit_test(ends_an_answer_that_takes_longer_than_allowed),
@@ -571,10 +572,10 @@ int main(void)
         cmocka_unit_test(repeats_a_request_without_the_fields_that_the_server_refuses),
         cmocka_unit_test(hides_the_secret_in_an_answer_however_it_is_split),
         cmocka_unit_test(hides_the_secret_in_errors),
-        cmocka_unit_test(keeps_the_token_limit_under_the_name_that_the_server_accepts),
+        cmocka_unit_test(sends_the_token_limit_under_the_name_that_the_server_accepts),
         cmocka_unit_test(does_not_repeat_a_request_that_is_refused_for_another_reason),
         cmocka_unit_test(sends_the_requested_parameters),
-        cmocka_unit_test(bounds_the_text_it_keeps),
+        cmocka_unit_test(limits_the_text_that_it_keeps),
         cmocka_unit_test(reports_that_nothing_listens_on_the_port),
     };
 

@@ -11,8 +11,9 @@
 
 #include "fleet/metrics_map.h"
 
-/* We sent 100 requests of 1000 tokens in and 16 out. The server counted these and the given
- * excess of each (negative: it counted fewer; NaN: it does not report the count). */
+/* Compares the counts after we sent 100 requests, each with 1000 input tokens and 16 output tokens.
+ * The server counted these plus the given numbers of further requests and tokens (negative: it
+ * counted fewer; NaN: it does not report that count). */
 static struct reconciliation with_excess(double requests, double input, double output)
 {
     const struct sent sent = { .requests = 100, .input_tokens = 100000, .output_tokens = 1600 };
@@ -29,7 +30,7 @@ static struct reconciliation with_excess(double requests, double input, double o
     return counts;
 }
 
-static void agrees_if_all_requests_are_ours(void **state)
+static void the_counts_agree_if_all_requests_are_ours(void **state)
 {
     const struct reconciliation counts = with_excess(0, 0, 0);
 
@@ -38,7 +39,7 @@ static void agrees_if_all_requests_are_ours(void **state)
     assert_false(counts.is_shortfall);
 }
 
-static void one_extra_request_is_foreign(void **state)
+static void one_extra_request_shows_another_client(void **state)
 {
     const struct reconciliation counts = with_excess(1, 1000, 16);
     TEXT_AUTO words = { 0 };
@@ -49,31 +50,31 @@ static void one_extra_request_is_foreign(void **state)
     assert_string_equal(text_string(&words), "1 request");
 }
 
-/* If another client breaks off a request, only the counters of tokens grow. */
-static void many_extra_tokens_are_foreign_without_an_extra_request(void **state)
+/* If another client cancels a request, only the token counters grow. */
+static void many_extra_tokens_show_another_client_without_an_extra_request(void **state)
 {
     (void)state;
     assert_true(with_excess(0, 5000, 0).has_foreign);
     assert_true(with_excess(0, 0, 300).has_foreign);
 }
 
-static void one_more_token_for_each_request_is_not_foreign(void **state)
+static void one_more_token_for_each_request_does_not_show_another_client(void **state)
 {
     (void)state;
     assert_false(with_excess(0, 100, 100).has_foreign);
 }
 
-static void without_a_count_of_requests_a_tenth_more_tokens_is_foreign(void **state)
+static void without_a_request_count_a_tenth_more_tokens_shows_another_client(void **state)
 {
     (void)state;
     assert_true(with_excess(NAN, 10000, 160).has_foreign);
     assert_true(with_excess(NAN, 0, 160).has_foreign);
     assert_false(with_excess(NAN, 500, 10).has_foreign);
-    assert_true(
-        with_excess(NAN, -100000, 160).has_foreign); /* prompts from the cache are not counted */
+    /* a server that does not count prompts that it finds in its cache */
+    assert_true(with_excess(NAN, -100000, 160).has_foreign);
 }
 
-static void nothing_is_foreign_if_nothing_is_reported(void **state)
+static void nothing_is_concluded_if_nothing_is_reported(void **state)
 {
     const struct reconciliation counts = with_excess(NAN, NAN, NAN);
 
@@ -82,8 +83,8 @@ static void nothing_is_foreign_if_nothing_is_reported(void **state)
     assert_false(counts.is_shortfall);
 }
 
-/* Until a server has answered a request, counters may be missing, or lack some label sets. */
-static void a_counter_that_appears_meanwhile_began_at_zero(void **state)
+/* Until a server has answered its first request, counters can be missing or lack label sets. */
+static void a_counter_missing_from_the_first_snapshot_counts_from_zero(void **state)
 {
     static const char before[] = "vllm:num_requests_running 0\n",
                       after[] = "vllm:prompt_tokens_total 100500\n"
@@ -105,7 +106,7 @@ static void a_counter_that_appears_meanwhile_began_at_zero(void **state)
     assert_true(isnan(counts.counts[COUNT_OUTPUT].server));
 }
 
-static void a_label_set_that_appears_meanwhile_counts_in_full(void **state)
+static void a_label_set_missing_from_the_first_snapshot_counts_in_full(void **state)
 {
     static const char before[] = "vllm:request_success_total{finished_reason=\"stop\"} 1000\n",
                       after[] = "vllm:request_success_total{finished_reason=\"stop\"} 1060\n"
@@ -124,7 +125,7 @@ static void a_label_set_that_appears_meanwhile_counts_in_full(void **state)
     assert_true(counts.counts[COUNT_REQUESTS].foreign == 2);
 }
 
-static void far_fewer_requests_or_output_tokens_than_ours_are_a_shortfall(void **state)
+static void counts_far_below_ours_are_a_shortfall(void **state)
 {
     (void)state;
     assert_true(with_excess(-50, -50000, -800).is_shortfall);
@@ -135,15 +136,15 @@ static void far_fewer_requests_or_output_tokens_than_ours_are_a_shortfall(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_if_all_requests_are_ours),
-        cmocka_unit_test(one_extra_request_is_foreign),
-        cmocka_unit_test(many_extra_tokens_are_foreign_without_an_extra_request),
-        cmocka_unit_test(one_more_token_for_each_request_is_not_foreign),
-        cmocka_unit_test(without_a_count_of_requests_a_tenth_more_tokens_is_foreign),
-        cmocka_unit_test(nothing_is_foreign_if_nothing_is_reported),
-        cmocka_unit_test(a_counter_that_appears_meanwhile_began_at_zero),
-        cmocka_unit_test(a_label_set_that_appears_meanwhile_counts_in_full),
-        cmocka_unit_test(far_fewer_requests_or_output_tokens_than_ours_are_a_shortfall),
+        cmocka_unit_test(the_counts_agree_if_all_requests_are_ours),
+        cmocka_unit_test(one_extra_request_shows_another_client),
+        cmocka_unit_test(many_extra_tokens_show_another_client_without_an_extra_request),
+        cmocka_unit_test(one_more_token_for_each_request_does_not_show_another_client),
+        cmocka_unit_test(without_a_request_count_a_tenth_more_tokens_shows_another_client),
+        cmocka_unit_test(nothing_is_concluded_if_nothing_is_reported),
+        cmocka_unit_test(a_counter_missing_from_the_first_snapshot_counts_from_zero),
+        cmocka_unit_test(a_label_set_missing_from_the_first_snapshot_counts_in_full),
+        cmocka_unit_test(counts_far_below_ours_are_a_shortfall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

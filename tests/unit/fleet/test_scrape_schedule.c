@@ -8,7 +8,7 @@
 
 #include "fleet/scrape_schedule.h"
 
-static void a_deployment_is_due_at_its_interval_without_drift(void **state)
+static void due_times_do_not_drift_and_missed_scrapes_are_not_made_up_for(void **state)
 {
     struct scrape_schedule schedule = { 0 };
     struct schedule_row due;
@@ -23,7 +23,7 @@ static void a_deployment_is_due_at_its_interval_without_drift(void **state)
     assert_int_equal(scrape_schedule_next_ns(&schedule), INT64_MAX); /* busy */
     scrape_schedule_done(&schedule, 1);
     assert_int_equal(scrape_schedule_next_ns(&schedule), 1100);
-    assert_true(scrape_schedule_next_due(&schedule, 1345, &due)); /* two missed: not made up for */
+    assert_true(scrape_schedule_next_due(&schedule, 1345, &due)); /* two scrapes were missed */
     scrape_schedule_done(&schedule, 1);
     assert_int_equal(scrape_schedule_next_ns(&schedule), 1400);
     scrape_schedule_finish(&schedule);
@@ -86,14 +86,14 @@ static void keeps_the_times_of_remaining_deployments_and_forgets_the_rest(void *
     assert_int_equal(scrape_schedule_next_ns(&schedule), 100);
     scrape_schedule_set(&schedule, 2, "b", 30, 60); /* a new interval: due at once */
     assert_int_equal(scrape_schedule_next_ns(&schedule), 60);
-    scrape_schedule_done(&schedule, 7); /* a deployment that was removed meanwhile */
+    scrape_schedule_done(&schedule, 7); /* not in the schedule: does nothing */
     scrape_schedule_finish(&schedule);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deployment_is_due_at_its_interval_without_drift),
+        cmocka_unit_test(due_times_do_not_drift_and_missed_scrapes_are_not_made_up_for),
         cmocka_unit_test(a_busy_deployment_is_never_due),
         cmocka_unit_test(a_deployment_that_is_watched_again_while_busy_stays_busy),
         cmocka_unit_test(keeps_the_times_of_remaining_deployments_and_forgets_the_rest),

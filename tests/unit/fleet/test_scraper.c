@@ -121,7 +121,7 @@ static struct scrape_target target_of(struct fixture *f, int64_t deployment_id)
 }
 
 /* The two instances are distinguished by their start times. */
-static void stores_nothing_of_several_instances_that_answer_in_turn(void **state)
+static void stores_nothing_from_several_instances_that_answer_in_turn(void **state)
 {
     static const char *const flags[] = { NULL };
     struct simserve servers[2] = { simserve_start(flags), { 0 } };
@@ -144,7 +144,7 @@ static void stores_nothing_of_several_instances_that_answer_in_turn(void **state
     simserve_stop(&servers[1]);
 }
 
-static void stores_what_a_server_reports_at_its_interval(void **state)
+static void stores_what_a_server_reports_at_the_deployments_interval(void **state)
 {
     struct fixture *f = *state;
     struct scraped *series = NULL;
@@ -165,7 +165,7 @@ static void stores_what_a_server_reports_at_its_interval(void **state)
     assert_in_range(span_ms, 500, 5000);
     scraped_free(series, count);
     assert_string_equal(target_of(f, id).last_error, "");
-    series = read_series(f, id, "vllm:e2e_bucket", &count); /* the page's own series */
+    series = read_series(f, id, "vllm:e2e_bucket", &count); /* a series from the page itself */
     assert_int_equal(count, 1);
     assert_string_equal(series[0].labels, "le=\"+Inf\"");
     assert_string_equal(series[0].type, "counter");
@@ -190,7 +190,7 @@ static void says_why_a_server_cannot_be_scraped(void **state)
     canned_stop(&server);
 }
 
-static void stores_scrapes_although_the_store_has_later_ones(void **state)
+static void stores_scrapes_even_if_the_store_has_later_ones(void **state)
 {
     struct fixture *f = *state;
     const struct scrape_value value = { "x", "", "gauge", 1 };
@@ -207,7 +207,7 @@ static void stores_scrapes_although_the_store_has_later_ones(void **state)
     canned_stop(&server);
 }
 
-static void our_figures_are_stored_although_the_page_does_not_fit(void **state)
+static void our_figures_are_stored_even_if_the_pages_series_do_not_fit(void **state)
 {
     struct fixture *f = *state;
     struct scrape_value *values = calloc(SCRAPE_SERIES_LIMIT, sizeof *values);
@@ -232,7 +232,7 @@ static void our_figures_are_stored_although_the_page_does_not_fit(void **state)
     scraped_free(series, count);
     assert_true(scrape_left_out_read(f->store, &(struct scrape_range){ id, NULL, 0, INT64_MAX, 1 },
                                      SCRAPE_RAW, &left_out, &f->error));
-    assert_int_equal(left_out.by_deployment, 3); /* the series of the page */
+    assert_int_equal(left_out.by_deployment, 3); /* the series from the page */
     free(values);
     free(labels);
     canned_stop(&server);
@@ -271,7 +271,7 @@ static void scrapes_new_targets_when_it_is_woken(void **state)
     canned_stop(&server);
 }
 
-static void stops_scraping_a_deployment_that_is_retired_or_has_interval_zero(void **state)
+static void stops_scraping_a_deployment_that_is_retired_or_whose_interval_is_zero(void **state)
 {
     struct fixture *f = *state;
     struct canned_server server;
@@ -307,9 +307,9 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
     assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     while (target_of(f, id).last_ms == 0 && clock_utc_ms() < deadline)
         usleep(1000);
-    assert_non_null(strstr(target_of(f, id).last_error, "it scales to zero"));
+    assert_non_null(strstr(target_of(f, id).last_error, "the server scales to zero"));
     assert_int_equal(canned_count(&server, "/metrics"), 0);
-    scraper_destroy(f->scraper); /* it uses the locks, which end with this function */
+    scraper_destroy(f->scraper); /* it uses the locks, which are local variables here */
     f->scraper = NULL;
     canned_stop(&server);
 }
@@ -321,7 +321,7 @@ static bool fail_to_read_the_key(const struct endpoint_lock *lock, char out[SECR
     return error_set(error, ERROR_INTERNAL, "the disk is broken");
 }
 
-static void logs_why_a_scrape_failed_here(void **state)
+static void logs_why_a_scrape_failed_on_our_side(void **state)
 {
     struct endpoint_lock lock = { .key = fail_to_read_the_key };
     const struct access_locks locks = { &lock, asleep_find };
@@ -337,7 +337,7 @@ static void logs_why_a_scrape_failed_here(void **state)
     assert_true(scraper_create(&f->access, &f->scraper, &f->error));
     while (target_of(f, id).last_ms == 0 && clock_utc_ms() < deadline)
         usleep(1000);
-    scraper_destroy(f->scraper); /* it uses the locks, which end with this function */
+    scraper_destroy(f->scraper); /* it uses the locks, which are local variables here */
     f->scraper = NULL;
     dup2(real, STDERR_FILENO);
     close(real);
@@ -377,22 +377,23 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(stores_nothing_of_several_instances_that_answer_in_turn,
+        cmocka_unit_test_setup_teardown(stores_nothing_from_several_instances_that_answer_in_turn,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_its_interval, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(stores_what_a_server_reports_at_the_deployments_interval,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(says_why_a_server_cannot_be_scraped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stores_scrapes_although_the_store_has_later_ones, set_up,
+        cmocka_unit_test_setup_teardown(stores_scrapes_even_if_the_store_has_later_ones, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(our_figures_are_stored_although_the_page_does_not_fit,
+        cmocka_unit_test_setup_teardown(our_figures_are_stored_even_if_the_pages_series_do_not_fit,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_the_others_while_one_stalls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scrapes_new_targets_when_it_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
-            stops_scraping_a_deployment_that_is_retired_or_has_interval_zero, set_up, tear_down),
+            stops_scraping_a_deployment_that_is_retired_or_whose_interval_is_zero, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(does_not_wake_a_server_that_scales_to_zero, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(logs_why_a_scrape_failed_here, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(logs_why_a_scrape_failed_on_our_side, set_up, tear_down),
         cmocka_unit_test_setup_teardown(is_destroyed_promptly_while_a_server_stalls, set_up,
                                         tear_down),
     };

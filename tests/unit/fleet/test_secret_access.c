@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which servers the process calls, and with which secret. */
+/* Tests which servers the process calls, and which secret it sends to each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void reads_a_secret_only_for_an_origin_it_is_bound_to(void **state)
     struct fixture *f = *state;
 
     assert_refused(f, ERROR_FORBIDDEN,
-                   "LAB is not bound to " HERE ": an admin allows it with secret_bind "
+                   "LAB is not bound to " HERE ": an admin can allow it with secret_bind "
                    "{\"secret\": \"LAB\", \"origin\": \"" HERE "\"}");
     assert_true(bind_to(f, "https://Model.Example.com:8443/v1", true));
     assert_true(finds_endpoint(f));
@@ -121,10 +121,10 @@ static void reads_no_secret_once_its_binding_is_gone(void **state)
     assert_true(bind_to(f, HERE, false));
     assert_refused(f, ERROR_FORBIDDEN, "is not bound");
     f->deployment.secret[0] = '\0';
-    assert_true(finds_endpoint(f)); /* a deployment without a secret */
+    assert_true(finds_endpoint(f)); /* without a secret, no binding is needed */
 }
 
-static void a_file_of_origins_replaces_the_bindings_of_a_secret(void **state)
+static void an_origins_file_replaces_the_bindings_of_a_secret(void **state)
 {
     struct fixture *f = *state;
 
@@ -132,7 +132,7 @@ static void a_file_of_origins_replaces_the_bindings_of_a_secret(void **state)
     write_origins(f, "https://elsewhere.example.com\n");
     assert_refused(f, ERROR_FORBIDDEN, "the file LAB.origins in the secrets folder lists all");
     assert_false(bind_to(f, "https://third.example.com", true));
-    assert_non_null(strstr(f->error.message, "change it there"));
+    assert_non_null(strstr(f->error.message, "edit that file"));
     write_origins(f, "https://elsewhere.example.com\n" HERE "\n");
     assert_true(finds_endpoint(f));
     write_origins(f, "*\n");
@@ -158,7 +158,7 @@ static void point_to(struct fixture *f, const char *url)
     f->deployment.secret[0] = '\0';
 }
 
-static void calls_only_servers_of_the_list(void **state)
+static void calls_only_servers_on_the_list(void **state)
 {
     struct fixture *f = *state;
     struct server_list *list;
@@ -167,11 +167,11 @@ static void calls_only_servers_of_the_list(void **state)
     f->access.servers = list;
     point_to(f, "http://gpu.example.com:8000");
     assert_true(finds_endpoint(f));
-    assert_null(f->endpoint.servers); /* a listed name may have any address */
+    assert_null(f->endpoint.servers); /* a listed name can have any address */
     point_to(f, "http://10.0.0.5:8000");
     assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
-    point_to(f, "http://gpu:8000"); /* whether it may be called depends on its addresses */
+    point_to(f, "http://gpu:8000"); /* its addresses decide whether it is allowed */
     assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
     point_to(f, "http://192.168.1.5:8000");
@@ -185,7 +185,7 @@ static void calls_only_servers_of_the_list(void **state)
     assert_true(server_list_create("gpu.example.com", &list, &f->error));
     f->access.servers = list;
     point_to(f, "http://gpu:8000");
-    assert_false(finds_endpoint(f)); /* the list has no address that gpu could have */
+    assert_false(finds_endpoint(f)); /* the list names neither gpu nor any address */
     server_list_destroy(list);
 }
 
@@ -195,9 +195,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reads_a_secret_only_for_an_origin_it_is_bound_to),
         TEST(reads_no_secret_once_its_binding_is_gone),
-        TEST(a_file_of_origins_replaces_the_bindings_of_a_secret),
+        TEST(an_origins_file_replaces_the_bindings_of_a_secret),
         TEST(a_bound_secret_without_a_value_is_not_found),
-        TEST(calls_only_servers_of_the_list),
+        TEST(calls_only_servers_on_the_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

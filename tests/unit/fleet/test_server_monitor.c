@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server monitor against simulated model servers: its verdict on an attempt, for example while
- * others use the server too. */
+/* Tests of the server monitor against simulated model servers: its verdict on an attempt at a cell,
+ * for example when other clients use the server at the same time. */
 #include "fleet/server_monitor.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
 static const char *const slow[] = { "--ttft-ms", "5", "--step-ms", "20", NULL };
 
-/* An attempt whose requests the test sends itself, and its cross-check. */
+/* An attempt, whose requests the test sends itself, and the cross-check of the attempt. */
 struct scene {
     struct simserve server;
     struct endpoint endpoint;
@@ -74,7 +74,7 @@ static struct scene begin(const char *const *flags)
     return scene;
 }
 
-/* Sends a request of the attempt, or of another client. */
+/* Sends one of the attempt's requests (`ours`), or a request from another client. */
 static void ask(struct scene *scene, bool ours, int64_t max_tokens)
 {
     const struct query query = { .prompt = "one two three",
@@ -132,7 +132,7 @@ static void assert_clean(const struct scene *scene)
     assert_false(json_get_boolean(scene->json, "restarted", true));
 }
 
-static void agrees_to_the_token_with_what_was_sent(void **state)
+static void the_counts_agree_to_the_token_with_what_was_sent(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -151,7 +151,7 @@ static void agrees_to_the_token_with_what_was_sent(void **state)
     leave(&scene);
 }
 
-static void one_request_of_another_client_is_detected(void **state)
+static void one_request_from_another_client_is_detected(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -168,7 +168,7 @@ static void one_request_of_another_client_is_detected(void **state)
 }
 
 /* With lazy counters the server has no counters before its first request. */
-static void counters_that_appear_meanwhile_count_from_zero(void **state)
+static void counters_that_appear_during_the_attempt_count_from_zero(void **state)
 {
     static const char *const lazy[] = { "--ttft-ms",       "5",    "--step-ms", "2",
                                         "--lazy-counters", "true", NULL };
@@ -191,9 +191,9 @@ static void counters_that_appear_meanwhile_count_from_zero(void **state)
     leave(&scene);
 }
 
-/* The server may or may not have counted requests that were cut off: neither count proves that
- * there are other clients. */
-static void failed_requests_explain_a_bounded_excess(void **state)
+/* The server might or might not have counted requests of ours that were cut off, so an excess that
+ * they can explain does not prove that there are other clients. */
+static void requests_that_were_cut_off_explain_only_a_limited_excess(void **state)
 {
     struct scene scene = begin(quick);
 
@@ -222,13 +222,13 @@ static void *ask_long(void *context)
 {
     struct scene other = *(struct scene *)context;
 
-    ask(&other, false, 100); /* two seconds */
+    ask(&other, false, 100); /* takes two seconds */
     return NULL;
 }
 
-/* If many of our requests were cut off, they may explain an excess in the counts, but not eight
- * requests that run at the same time. */
-static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void **state)
+/* If many of our requests were cut off, they can explain an excess in the counts, but not that
+ * eight requests run at the same time. */
+static void the_concurrency_shows_other_clients_even_if_the_counts_do_not(void **state)
 {
     struct scene scene = begin(slow);
     pthread_t others[8];
@@ -246,11 +246,11 @@ static void foreign_concurrency_is_detected_although_the_counts_may_be_ours(void
     end(&scene);
     if (scene.check.verdict != CROSS_CHECK_CONTAMINATED)
         fail_msg("%s", scene.check.json);
-    assert_non_null(strstr(scene.check.reason, "never more than 1 were ours"));
+    assert_non_null(strstr(scene.check.reason, "opsbrain never had more than 1 open"));
     leave(&scene);
 }
 
-static void waits_until_others_are_done_before_it_begins(void **state)
+static void waits_until_other_clients_are_done_before_it_begins(void **state)
 {
     struct scene other = { .server = simserve_start(slow) }, scene = { 0 };
     pthread_t thread;
@@ -270,7 +270,7 @@ static void waits_until_others_are_done_before_it_begins(void **state)
     simserve_stop(&other.server);
 }
 
-static void reports_the_window_under_opsbrains_names_of_metrics(void **state)
+static void reports_the_windows_metrics_under_opsbrains_names(void **state)
 {
     struct scene scene = begin(
         (const char *[]){ "--ttft-ms", "30", "--step-ms", "20", "--tokens-per-chunk", "3", NULL });
@@ -311,7 +311,7 @@ static void a_restart_is_reported_as_a_restart(void **state)
 
     (void)state;
     ask(&scene, true, 4);
-    usleep(1100000); /* two servers that start within a second look like one */
+    usleep(1100000); /* servers that start within a second of one another look like one */
     snprintf(address, sizeof address, "127.0.0.1:%d", scene.server.port);
     simserve_stop(&scene.server);
     scene.server = simserve_start((const char *[]){ "--listen", address, NULL });
@@ -324,8 +324,8 @@ static void a_restart_is_reported_as_a_restart(void **state)
     leave(&scene);
 }
 
-/* Stops as soon as the server does not answer. `context` gets the latest `doing`, and keeps the one
- * that stopped the wait. */
+/* Copies `doing` to the string `context`, and stops the wait at the first `doing` that says that
+ * there is no answer. The string then no longer changes. */
 static bool stops_without_answer(void *context, const char *doing)
 {
     if (strstr(context, "no answer") == NULL)
@@ -422,7 +422,7 @@ static void a_model_missing_from_a_list_of_several_is_reported(void **state)
     canned_stop(&server);
 }
 
-/* Two servers that answer in turn under one address; one of them had requests before. */
+/* Two servers that answer in turn at one address. One of them has answered requests before. */
 struct pool {
     struct simserve servers[2];
     struct balancer balancer;
@@ -456,7 +456,7 @@ static void leave_pool(struct pool *pool)
     simserve_stop(&pool->servers[1]);
 }
 
-static void behind_a_balancer_the_counters_of_all_are_added_up(void **state)
+static void the_counters_of_all_instances_behind_a_balancer_are_added_up(void **state)
 {
     struct pool pool;
 
@@ -469,12 +469,12 @@ static void behind_a_balancer_the_counters_of_all_are_added_up(void **state)
     assert_int_equal(json_get_integer(pool.scene.json, "instances", 0), 2);
     NEAR(json_get_number(count_of(&pool.scene, "requests"), "server", -1), 5);
     NEAR(json_get_number(count_of(&pool.scene, "output_tokens"), "server", -1), 20);
-    /* two scrapes may come from different servers, so there are no rates */
+    /* two scrapes can come from different servers, so no rates are reported */
     assert_null(json_object_get(pool.scene.json, "output_tokens_per_s"));
     leave_pool(&pool);
 }
 
-static void foreign_work_behind_a_balancer_is_detected(void **state)
+static void another_clients_request_behind_a_balancer_is_detected(void **state)
 {
     struct pool pool;
 
@@ -489,7 +489,7 @@ static void foreign_work_behind_a_balancer_is_detected(void **state)
     leave_pool(&pool);
 }
 
-static void waits_until_all_behind_a_balancer_are_idle(void **state)
+static void waits_until_all_instances_behind_a_balancer_are_idle(void **state)
 {
     struct scene other = { 0 };
     struct pool pool;
@@ -516,7 +516,7 @@ static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void *
     (void)state;
     begin_behind_a_balancer(&pool);
     ask(&pool.scene, true, 4);
-    usleep(1100000); /* two servers that start within a second look like one */
+    usleep(1100000); /* servers that start within a second of one another look like one */
     snprintf(address, sizeof address, "127.0.0.1:%d", pool.servers[0].port);
     simserve_stop(&pool.servers[0]);
     pool.servers[0] = simserve_start((const char *[]){ "--listen", address, NULL });
@@ -530,7 +530,7 @@ static void a_replaced_instance_behind_a_balancer_makes_the_check_partial(void *
     leave_pool(&pool);
 }
 
-static void an_excess_is_not_reported_if_there_may_be_further_instances(void **state)
+static void an_excess_is_not_reported_if_there_might_be_more_instances(void **state)
 {
     struct scene scene = { .server = simserve_start(quick) };
 
@@ -544,14 +544,14 @@ static void an_excess_is_not_reported_if_there_may_be_further_instances(void **s
     leave(&scene);
 }
 
-static void counters_of_only_some_instances_make_the_check_partial(void **state)
+static void counters_from_only_some_instances_make_the_check_partial(void **state)
 {
     struct scene scene = begin(quick);
 
     (void)state;
     for (int i = 0; i < 2; i++)
         ask(&scene, true, 4);
-    scene.result.sent.requests += 4; /* went to another instance */
+    scene.result.sent.requests += 4; /* these went to another instance */
     scene.result.sent.output_tokens += 16;
     end(&scene);
     assert_int_equal(scene.check.verdict, CROSS_CHECK_NOTHING);
@@ -586,24 +586,24 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_to_the_token_with_what_was_sent),
-        cmocka_unit_test(one_request_of_another_client_is_detected),
-        cmocka_unit_test(counters_that_appear_meanwhile_count_from_zero),
-        cmocka_unit_test(failed_requests_explain_a_bounded_excess),
-        cmocka_unit_test(foreign_concurrency_is_detected_although_the_counts_may_be_ours),
-        cmocka_unit_test(waits_until_others_are_done_before_it_begins),
-        cmocka_unit_test(reports_the_window_under_opsbrains_names_of_metrics),
+        cmocka_unit_test(the_counts_agree_to_the_token_with_what_was_sent),
+        cmocka_unit_test(one_request_from_another_client_is_detected),
+        cmocka_unit_test(counters_that_appear_during_the_attempt_count_from_zero),
+        cmocka_unit_test(requests_that_were_cut_off_explain_only_a_limited_excess),
+        cmocka_unit_test(the_concurrency_shows_other_clients_even_if_the_counts_do_not),
+        cmocka_unit_test(waits_until_other_clients_are_done_before_it_begins),
+        cmocka_unit_test(reports_the_windows_metrics_under_opsbrains_names),
         cmocka_unit_test(a_restart_is_reported_as_a_restart),
         cmocka_unit_test(says_how_long_it_waits_for_a_server_to_return),
         cmocka_unit_test(a_different_model_is_recognized_by_its_name_or_its_context),
         cmocka_unit_test(without_metrics_the_check_is_absent_and_says_why),
         cmocka_unit_test(a_model_missing_from_a_list_of_several_is_reported),
-        cmocka_unit_test(behind_a_balancer_the_counters_of_all_are_added_up),
-        cmocka_unit_test(foreign_work_behind_a_balancer_is_detected),
-        cmocka_unit_test(waits_until_all_behind_a_balancer_are_idle),
+        cmocka_unit_test(the_counters_of_all_instances_behind_a_balancer_are_added_up),
+        cmocka_unit_test(another_clients_request_behind_a_balancer_is_detected),
+        cmocka_unit_test(waits_until_all_instances_behind_a_balancer_are_idle),
         cmocka_unit_test(a_replaced_instance_behind_a_balancer_makes_the_check_partial),
-        cmocka_unit_test(an_excess_is_not_reported_if_there_may_be_further_instances),
-        cmocka_unit_test(counters_of_only_some_instances_make_the_check_partial),
+        cmocka_unit_test(an_excess_is_not_reported_if_there_might_be_more_instances),
+        cmocka_unit_test(counters_from_only_some_instances_make_the_check_partial),
         cmocka_unit_test(an_interrupted_attempt_reports_nothing),
     };
 

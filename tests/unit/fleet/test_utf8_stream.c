@@ -11,7 +11,8 @@
 
 static void joins_characters_wherever_they_were_split(void **state)
 {
-    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z"; /* 1, 2, 3, 4, 1 bytes */
+    /* characters of 1, 2, 3, 4 and 1 bytes */
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z";
 
     (void)state;
     for (size_t step = 1; step < sizeof text; step++) {
@@ -35,7 +36,7 @@ static void replaces_nul_and_invalid_utf8(void **state)
     TEXT_AUTO out = { 0 };
 
     (void)state;
-    /* a byte that is never valid, NUL, a surrogate */
+    /* a byte that is never valid, then NUL and a surrogate */
     utf8_stream_add(&stream, "a\xff\0b\xed\xa0\x80", 7, &out, 1000);
     utf8_stream_add(&stream, "\xe2\x82", 2, &out, 1000);
     utf8_stream_add(&stream, "c\xc3", 2, &out, 1000);

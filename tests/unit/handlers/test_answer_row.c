@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of how rows of the store become part of an answer, whose fields say what is shown. */
+/* Tests how rows from the store become part of an answer. A list of fields says what is shown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

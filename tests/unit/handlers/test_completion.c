@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of prompts, and of the completion of their arguments and of the variables of URIs. */
+/* Tests of prompts, and of completion for prompt arguments and for variables in resource URIs. */
 #include "handlers/completion.h"
 #include "tests/unit/support/tool_sweeps.h"
 
@@ -43,8 +43,8 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Counts the words that begin as the name of a tool does, with "run_" for example; each must be the
- * name of a tool or of an argument. */
+/* Counts the words that begin like the name of a tool, for example with "run_". Each of them must
+ * be the name of a tool or of an argument. */
 static size_t count_words_like_tools(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -124,7 +124,7 @@ static void refusals_have_a_reason_and_are_audited(void **state)
                 "quick, standard, thorough");
     get_refused(world, "benchmark_a_deployment", "{\"wrong\":\"1\"}", ERROR_INVALID, "wrong");
     get_refused(world, "cost_report", "{\"price_per_hour\":\"nan\"}", ERROR_INVALID, "number");
-    get_refused(world, "cost_report", "{\"price_per_hour\":4}", ERROR_INVALID, "text");
+    get_refused(world, "cost_report", "{\"price_per_hour\":4}", ERROR_INVALID, "a string");
     get_refused(world, "cost_report", "{\"price_per_hour\":\"4\",\"currency\":\"a\\nb\"}",
                 ERROR_INVALID, "one line");
     world->role = ROLE_VIEWER;
@@ -132,8 +132,9 @@ static void refusals_have_a_reason_and_are_audited(void **state)
     assert_true(get_prompt(world, "diagnose_a_deployment", "{}"));
 }
 
-/* Returns the values that complete `typed`, and sets *total to the reported number of matches; NULL
- * if the request is refused. `owner` is the name of a prompt or the URI template of a resource. */
+/* Returns the values that complete `typed`, and sets *total to the reported number of matches.
+ * Returns NULL if the request is refused. `owner` is the name of a prompt or the URI template of a
+ * resource. */
 static json_t *complete(struct world *world, bool is_prompt, const char *owner,
                         const char *argument, const char *typed, size_t *total)
 {
@@ -171,7 +172,7 @@ static void completes_choices_names_and_ids(void **state)
     assert_int_equal(json_array_size(free_text), 0);
 }
 
-static void returns_a_hundred_values_and_how_many_there_are(void **state)
+static void returns_at_most_100_values_and_the_number_of_all_matches(void **state)
 {
     struct world *world = *state;
     json_auto_t *names = NULL;
@@ -188,7 +189,7 @@ static void returns_a_hundred_values_and_how_many_there_are(void **state)
     assert_int_equal(total, 105);
 }
 
-static void refuses_to_complete_what_does_not_exist(void **state)
+static void refuses_unknown_prompts_arguments_templates_and_variables(void **state)
 {
     struct world *world = *state;
     size_t total;
@@ -209,8 +210,8 @@ int main(void)
         cmocka_unit_test(choices_of_prompts_without_required_arguments_are_accepted),
         cmocka_unit_test(refusals_have_a_reason_and_are_audited),
         cmocka_unit_test(completes_choices_names_and_ids),
-        cmocka_unit_test(returns_a_hundred_values_and_how_many_there_are),
-        cmocka_unit_test(refuses_to_complete_what_does_not_exist),
+        cmocka_unit_test(returns_at_most_100_values_and_the_number_of_all_matches),
+        cmocka_unit_test(refuses_unknown_prompts_arguments_templates_and_variables),
     };
 
     return world_run(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of arguments as hosts and agents write them, with a tool made for these tests. */
+/* Tests of the forms in which MCP hosts and agents write arguments, with a tool made for these
+ * tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,10 +52,10 @@ static void expect_meaning(const char *written, const char *meant)
         fail_msg("%s: %s", written, error.message);
     read = json_write_canonical(out);
     if (!json_equal(out, wanted))
-        fail_msg("%s means %s", written, read);
+        fail_msg("%s: got %s, expected %s", written, read, meant);
 }
 
-static void expect_refused(const char *written, const char *sentence)
+static void expect_refused(const char *written, const char *message)
 {
     json_auto_t *given = parse(written);
     struct error error = { 0 };
@@ -62,7 +63,7 @@ static void expect_refused(const char *written, const char *sentence)
 
     assert_false(tool_check(&tool, given, &out, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
-    assert_string_equal(error.message, sentence);
+    assert_string_equal(error.message, message);
 }
 
 static void options_become_arguments(void **state)
@@ -81,7 +82,7 @@ static void options_become_arguments(void **state)
     expect_meaning("{\"options\":{\"window_s\":10}}", "{\"window_s\":10,\"users\":[1]}");
 }
 
-static void refuses_wrong_options_and_says_what_is_right(void **state)
+static void refuses_invalid_options_and_says_what_is_valid(void **state)
 {
     (void)state;
     expect_refused("{\"options\":[\"window_s=0\"]}", "\"window_s\" is 0: it must be from 1 to 600");
@@ -96,14 +97,17 @@ static void refuses_wrong_options_and_says_what_is_right(void **state)
                    "\"api\" is \"both\": it must be one of \"completions\", \"chat\"");
     expect_refused("{\"options\":[\"windows_s=10\"]}",
                    "sample takes no argument \"windows_s\": did you mean \"window_s\"?");
-    expect_refused("{\"options\":[\"window_s\"]}",
-                   "\"options\"[0] is \"window_s\": each entry is a text name=value, such as "
-                   "\"window_s=10\"");
-    expect_refused("{\"options\":[7]}",
-                   "\"options\"[0] is 7: each entry is a text name=value, such as \"window_s=10\"");
-    expect_refused("{\"options\":\"window_s=10\"}",
-                   "\"options\" is \"window_s=10\": it must be a list of texts name=value, such as "
-                   "[\"window_s=10\"]");
+    expect_refused(
+        "{\"options\":[\"window_s\"]}",
+        "\"options\"[0] is \"window_s\": each entry must have the form name=value, such as "
+        "\"window_s=10\"");
+    expect_refused(
+        "{\"options\":[7]}",
+        "\"options\"[0] is 7: each entry must have the form name=value, such as \"window_s=10\"");
+    expect_refused(
+        "{\"options\":\"window_s=10\"}",
+        "\"options\" is \"window_s=10\": it must be a list of name=value entries, such as "
+        "[\"window_s=10\"]");
     expect_refused("{\"window_s\":5,\"options\":[\"window_s=10\"]}",
                    "\"window_s\" is given twice with different values: give it once");
     expect_refused(
@@ -123,7 +127,7 @@ static void empty_values_without_a_meaning_count_as_omitted(void **state)
     expect_meaning("{\"users\":[],\"options\":[\"users=2\"]}", "{\"users\":[2]}");
 }
 
-static void meaningful_values_stay_even_if_empty_zero_or_false(void **state)
+static void values_with_a_meaning_are_kept_even_if_empty_zero_or_false(void **state)
 {
     (void)state;
     expect_meaning("{\"model\":\"\",\"labels\":{}}",
@@ -134,26 +138,25 @@ static void meaningful_values_stay_even_if_empty_zero_or_false(void **state)
                    "{\"natural\":false,\"seed\":0,\"users\":[1]}");
 }
 
-static void maps_may_be_written_as_lists(void **state)
+static void maps_can_be_written_as_lists(void **state)
 {
     (void)state;
     expect_meaning("{\"labels\":[\"team=search\",\"tier = a=b\"]}",
                    "{\"labels\":{\"team\":\"search\",\"tier\":\"a=b\"},\"users\":[1]}");
     expect_meaning("{\"options\":[\"labels=team=search,tier=1\"]}",
                    "{\"labels\":{\"team\":\"search\",\"tier\":\"1\"},\"users\":[1]}");
-    expect_refused(
-        "{\"labels\":[\"team\"]}",
-        "\"labels\"[0] is \"team\": each entry is a text name=value, such as \"team=search\"");
+    expect_refused("{\"labels\":[\"team\"]}", "\"labels\"[0] is \"team\": each entry must have the "
+                                              "form name=value, such as \"team=search\"");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_become_arguments),
-        cmocka_unit_test(refuses_wrong_options_and_says_what_is_right),
+        cmocka_unit_test(refuses_invalid_options_and_says_what_is_valid),
         cmocka_unit_test(empty_values_without_a_meaning_count_as_omitted),
-        cmocka_unit_test(meaningful_values_stay_even_if_empty_zero_or_false),
-        cmocka_unit_test(maps_may_be_written_as_lists),
+        cmocka_unit_test(values_with_a_meaning_are_kept_even_if_empty_zero_or_false),
+        cmocka_unit_test(maps_can_be_written_as_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

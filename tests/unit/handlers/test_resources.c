@@ -39,7 +39,7 @@ static void read_refused(struct world *world, const char *uri, enum error_kind k
     world_audited(world, "resources/read", error_kind_name(kind), "");
 }
 
-/* Lists every URI, page after page; new reference. */
+/* Lists every URI, page by page. Returns a new reference. */
 static json_t *list_uris(struct world *world, size_t *pages)
 {
     json_t *uris = json_array();
@@ -88,7 +88,7 @@ static void measure_sweep(struct world *world, char sweep[ID_SIZE], char run[ID_
     run_rows_free(runs, count);
 }
 
-static void every_resource_has_a_full_help_and_a_valid_uri(void **state)
+static void every_resource_has_a_help_text_and_a_valid_uri(void **state)
 {
     (void)state;
     for (size_t i = 0; resources[i] != NULL; i++) {
@@ -102,7 +102,7 @@ static void every_resource_has_a_full_help_and_a_valid_uri(void **state)
     }
 }
 
-static void takes_apart_the_uris_it_makes(void **state)
+static void parses_the_uris_it_makes(void **state)
 {
     (void)state;
     for (size_t i = 0; resources[i] != NULL; i++) {
@@ -117,7 +117,7 @@ static void takes_apart_the_uris_it_makes(void **state)
     }
 }
 
-static void resolves_escapes_and_refuses_unknown_uris(void **state)
+static void decodes_percent_escapes_and_refuses_unknown_uris(void **state)
 {
     static const char *const wrong[] = {
         "",
@@ -183,7 +183,7 @@ static void lists_every_resource_except_unlisted_ones(void **state)
     assert_true(json_equal(uris, again));
 }
 
-static void lists_more_than_a_page_without_loss_or_repetition(void **state)
+static void lists_several_pages_without_loss_or_repetition(void **state)
 {
     struct world *world = *state;
     json_auto_t *uris = NULL, *seen = json_object();
@@ -228,7 +228,7 @@ static void refuses_invalid_cursors(void **state)
     }
 }
 
-static void reads_a_deployment_but_not_its_metrics_without_its_server(void **state)
+static void without_its_server_a_deployment_can_be_read_but_not_its_metrics(void **state)
 {
     struct world *world = *state;
     json_auto_t *json = NULL;
@@ -253,7 +253,7 @@ static void reads_the_current_metrics_of_a_server(void **state)
     assert_true(json_is_null(json_object_get(json, "rates")));
 }
 
-static void reads_sweep_run_report_and_job(void **state)
+static void reads_a_sweep_a_run_its_report_and_a_job(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -314,7 +314,7 @@ static void explains_the_members_of_every_answer(void **state)
              field++)
             world_says(world, field->help);
     world_says(world, "## sweep_show\n\n- `sweep`: The sweep.\n- `sweep.id`: Id of the sweep.");
-    world_says(world, "missing: the sweep is over. As in job_show.\n- `cells`: ");
+    world_says(world, "missing: the sweep has ended. As in job_show.\n- `cells`: ");
     world_says(world, "- `cells.ttft_p99_ms`: Time to first token, p99.");
 }
 
@@ -362,7 +362,7 @@ static void refuses_readers_without_the_role_of_the_resource(void **state)
     assert_string_equal(text_string(&world->text), "secret");
 }
 
-/* These resources have details for which tools/list has no room. */
+/* The resources opsbrain://arguments/TOOL hold the details for which tools/list has no room. */
 static void explains_the_arguments_of_every_tool(void **state)
 {
     struct world *world = *state;
@@ -384,15 +384,15 @@ static void explains_the_arguments_of_every_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_resource_has_a_full_help_and_a_valid_uri),
-        cmocka_unit_test(takes_apart_the_uris_it_makes),
-        cmocka_unit_test(resolves_escapes_and_refuses_unknown_uris),
+        cmocka_unit_test(every_resource_has_a_help_text_and_a_valid_uri),
+        cmocka_unit_test(parses_the_uris_it_makes),
+        cmocka_unit_test(decodes_percent_escapes_and_refuses_unknown_uris),
         cmocka_unit_test(lists_every_resource_except_unlisted_ones),
-        cmocka_unit_test(lists_more_than_a_page_without_loss_or_repetition),
+        cmocka_unit_test(lists_several_pages_without_loss_or_repetition),
         cmocka_unit_test(refuses_invalid_cursors),
-        cmocka_unit_test(reads_a_deployment_but_not_its_metrics_without_its_server),
+        cmocka_unit_test(without_its_server_a_deployment_can_be_read_but_not_its_metrics),
         cmocka_unit_test(reads_the_current_metrics_of_a_server),
-        cmocka_unit_test(reads_sweep_run_report_and_job),
+        cmocka_unit_test(reads_a_sweep_a_run_its_report_and_a_job),
         cmocka_unit_test(cells_csv_has_a_header_and_a_line_for_each_cell),
         cmocka_unit_test(the_guide_names_every_tool_and_resource),
         cmocka_unit_test(explains_the_members_of_every_answer),

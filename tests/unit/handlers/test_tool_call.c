@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the steps of every call: role, arguments, audit, and what is hidden from the caller. */
+/* Tests of what happens in every tool call: checks of the role and the arguments, audit, and what
+ * is hidden from the caller. */
 #include "tests/unit/support/tool_world.h"
 
 static void a_call_needs_the_role_of_its_tool(void **state)
@@ -26,7 +27,7 @@ static void audits_a_refused_read_but_not_a_successful_one(void **state)
     assert_int_equal(world_audit_count(world), 1);
 }
 
-static void audits_a_writing_call_that_changed_nothing(void **state)
+static void audits_a_write_that_changed_nothing(void **state)
 {
     struct world *world = *state;
 
@@ -36,7 +37,7 @@ static void audits_a_writing_call_that_changed_nothing(void **state)
     world_audited(world, "deployment_register", "ok", "");
 }
 
-static void records_when_a_query_of_a_model_began(void **state)
+static void records_when_a_model_query_began(void **state)
 {
     struct world *world = *state;
     struct audit_filter filter = { .tool = "model_query" };
@@ -147,7 +148,7 @@ static void internal_errors_show_callers_only_the_request_id(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void an_answer_that_does_not_conform_becomes_an_internal_error(void **state)
+static void an_answer_with_an_undeclared_member_becomes_an_internal_error(void **state)
 {
     struct world *world = *state;
 
@@ -155,7 +156,7 @@ static void an_answer_that_does_not_conform_becomes_an_internal_error(void **sta
     assert_int_equal(world->error.kind, ERROR_INTERNAL);
 }
 
-static void names_similar_tools_for_an_unknown_one(void **state)
+static void suggests_similar_tools_if_a_tool_is_unknown(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services,
@@ -168,8 +169,8 @@ static void names_similar_tools_for_an_unknown_one(void **state)
     assert_false(tool_missing(&call, "sweep_begin", &world->error));
     assert_int_equal(world->error.kind, ERROR_NOT_FOUND);
     assert_string_equal(world->error.message,
-                        "no tool is called \"sweep_begin\": there are sweep_cancel, sweep_list, "
-                        "sweep_plan, sweep_resume, sweep_show, sweep_start");
+                        "no tool is called \"sweep_begin\"; similar tools are sweep_cancel, "
+                        "sweep_list, sweep_plan, sweep_resume, sweep_show, sweep_start");
     assert_false(tool_missing(&call, "deployment_lst", &world->error));
     assert_string_equal(world->error.message,
                         "no tool is called \"deployment_lst\": did you mean \"deployment_list\"?");
@@ -184,13 +185,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_needs_the_role_of_its_tool),
         cmocka_unit_test(audits_a_refused_read_but_not_a_successful_one),
-        cmocka_unit_test(audits_a_writing_call_that_changed_nothing),
-        cmocka_unit_test(records_when_a_query_of_a_model_began),
+        cmocka_unit_test(audits_a_write_that_changed_nothing),
+        cmocka_unit_test(records_when_a_model_query_began),
         cmocka_unit_test(keeps_credentials_out_of_the_audit_log_and_the_error),
         cmocka_unit_test(records_only_the_number_of_unknown_arguments),
         cmocka_unit_test(internal_errors_show_callers_only_the_request_id),
-        cmocka_unit_test(an_answer_that_does_not_conform_becomes_an_internal_error),
-        cmocka_unit_test(names_similar_tools_for_an_unknown_one),
+        cmocka_unit_test(an_answer_with_an_undeclared_member_becomes_an_internal_error),
+        cmocka_unit_test(suggests_similar_tools_if_a_tool_is_unknown),
     };
 
     return world_run(tests);

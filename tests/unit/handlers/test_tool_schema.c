@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of schemas, of the checks of arguments and of answers, with a tool made for these tests. */
+/* Tests of a tool's schemas and of the checks of its arguments and answers, with a tool made for
+ * these tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,7 @@ static void expect_schema_take(json_t *schema, const char *expected)
     assert_true(json_equal(given, wanted));
 }
 
-static void expect_refusal(const char *arguments, const char *sentence)
+static void expect_refusal(const char *arguments, const char *message)
 {
     json_auto_t *given = parse(arguments);
     struct error error = { 0 };
@@ -71,7 +72,7 @@ static void expect_refusal(const char *arguments, const char *sentence)
     assert_false(tool_check(&tool, given, &out, &error));
     assert_null(out);
     assert_int_equal(error.kind, ERROR_INVALID);
-    assert_string_equal(error.message, sentence);
+    assert_string_equal(error.message, message);
 }
 
 static void publishes_types_choices_defaults_and_the_maximum_of_a_number(void **state)
@@ -98,7 +99,7 @@ static void publishes_types_choices_defaults_and_the_maximum_of_a_number(void **
         "opsbrain://arguments/sample.\",\"items\":{\"type\":\"string\"}}}}");
 }
 
-/* The schema names only these members; opsbrain://answers explains every member. */
+/* The schema names only the required members; opsbrain://answers explains every member. */
 static void publishes_the_members_that_answers_always_have(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void names_missing_arguments(void **state)
     expect_refusal("{}", "sample needs \"deployment\", text: which");
 }
 
-static void names_the_nearest_or_all_arguments_for_an_unknown_one(void **state)
+static void if_an_argument_is_unknown_names_the_nearest_or_all(void **state)
 {
     (void)state;
     expect_refusal("{\"concurency\":[1]}",
@@ -167,10 +168,10 @@ static void says_what_a_value_of_the_wrong_type_must_be(void **state)
     expect_refusal("{\"deployment\":\"a\",\"stats\":\"yes\"}",
                    "\"stats\" is \"yes\": it must be true or false");
     expect_refusal("{\"deployment\":\"a\",\"factors\":[1]}",
-                   "\"factors\"[0] is 1: \"factors\" must be a list of texts, such as "
+                   "\"factors\"[0] is 1: \"factors\" must be a list of strings, such as "
                    "[\"model\", \"engine\"]");
     expect_refusal("{\"deployment\":\"a\",\"labels\":{\"a\":1}}",
-                   "\"labels\" is an object: it must be a list of texts name=value, such as "
+                   "\"labels\" is an object: it must be a list of name=value strings, such as "
                    "[\"team=search\"]");
 }
 
@@ -195,7 +196,7 @@ static void says_which_values_are_allowed(void **state)
                    "\"labels\".team is 6 bytes long: it must be from 0 to 5");
 }
 
-static void repeats_no_credential(void **state)
+static void error_messages_do_not_repeat_credentials(void **state)
 {
     (void)state;
     expect_refusal("{\"deployment\":\"a\",\"seed\":\"hf_abcdefghijklmnopqrstuvwx\"}",
@@ -208,7 +209,7 @@ static void repeats_no_credential(void **state)
 static void refuses_arguments_that_are_not_an_object(void **state)
 {
     (void)state;
-    expect_refusal("[1]", "the arguments of sample must be an object of names and values");
+    expect_refusal("[1]", "the arguments of sample must be a JSON object");
 }
 
 static void check_conformance(const char *answer, const char *problem)
@@ -232,14 +233,14 @@ static void accepts_answers_that_conform(void **state)
 static void says_why_an_answer_does_not_conform(void **state)
 {
     (void)state;
-    check_conformance("{\"rows\":[]}", "sample: \"count\" is missing in the answer");
+    check_conformance("{\"rows\":[]}", "sample: \"count\" is missing from the answer");
     check_conformance("{\"count\":\"1\",\"rows\":[]}",
                       "sample: \"count\" in the answer is not a whole number");
-    check_conformance("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing in the answer");
+    check_conformance("{\"count\":1,\"rows\":[{}]}", "sample: \"id\" is missing from the answer");
     check_conformance("{\"count\":1,\"rows\":[3]}",
-                      "sample: the answer lacks an object that its rows describe");
+                      "sample: the answer, or an item of a list in it, is not an object");
     check_conformance("{\"count\":1,\"rows\":[],\"more\":1}",
-                      "sample: no row describes \"more\" in the answer");
+                      "sample: the answer contains \"more\", which no field describes");
 }
 
 static void publishes_the_header_of_an_argument(void **state)
@@ -255,7 +256,7 @@ static void publishes_the_header_of_an_argument(void **state)
     assert_string_equal(json_string_value(json_object_get(region, "x-mcp-header")), "Region");
 }
 
-static void publishes_a_given_schema_and_then_checks_no_arguments(void **state)
+static void a_tool_with_its_own_schema_publishes_it_and_checks_no_arguments(void **state)
 {
     static const struct param none[] = { { 0 } };
     const struct tool with_schema = { .name = "b",
@@ -269,7 +270,7 @@ static void publishes_a_given_schema_and_then_checks_no_arguments(void **state)
     assert_string_equal(json_string_value(json_object_get(schema, "$id")), "x");
     assert_true(tool_check(&with_schema, arguments, &checked, &error));
     assert_true(json_equal(arguments, checked));
-    assert_null(tool_output_schema(&with_schema)); /* it has no fields */
+    assert_null(tool_output_schema(&with_schema)); /* the tool has no fields */
 }
 
 int main(void)
@@ -280,15 +281,15 @@ int main(void)
         cmocka_unit_test(checks_records_that_are_described_elsewhere),
         cmocka_unit_test(fills_in_defaults_omits_null_and_turns_whole_numbers_into_integers),
         cmocka_unit_test(names_missing_arguments),
-        cmocka_unit_test(names_the_nearest_or_all_arguments_for_an_unknown_one),
+        cmocka_unit_test(if_an_argument_is_unknown_names_the_nearest_or_all),
         cmocka_unit_test(says_what_a_value_of_the_wrong_type_must_be),
         cmocka_unit_test(says_which_values_are_allowed),
-        cmocka_unit_test(repeats_no_credential),
+        cmocka_unit_test(error_messages_do_not_repeat_credentials),
         cmocka_unit_test(refuses_arguments_that_are_not_an_object),
         cmocka_unit_test(accepts_answers_that_conform),
         cmocka_unit_test(says_why_an_answer_does_not_conform),
         cmocka_unit_test(publishes_the_header_of_an_argument),
-        cmocka_unit_test(publishes_a_given_schema_and_then_checks_no_arguments),
+        cmocka_unit_test(a_tool_with_its_own_schema_publishes_it_and_checks_no_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

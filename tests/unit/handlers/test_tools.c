@@ -8,7 +8,7 @@
 #include "bench/plan/plan_members.h"
 #include "tests/unit/support/tool_world.h"
 
-static void lists_tools_in_order_of_name(void **state)
+static void lists_tools_sorted_by_name(void **state)
 {
     static const char *const names[] = {
         "audit_list",      "deployment_list",   "deployment_register", "deployment_remove",
@@ -32,10 +32,10 @@ static void lists_tools_in_order_of_name(void **state)
 static void check_help(const char *tool, const char *name, const char *help)
 {
     if (help == NULL || strlen(help) < 4 || strchr(".?", help[strlen(help) - 1]) == NULL)
-        fail_msg("%s: the help of %s is not a sentence", tool, name);
+        fail_msg("%s: the help text of %s must be a sentence", tool, name);
 }
 
-static void every_tool_has_a_title_a_help_a_set_a_function_and_a_lower_case_name(void **state)
+static void every_tool_has_a_title_a_help_text_a_set_a_function_and_a_lower_case_name(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -112,8 +112,8 @@ static const struct param *param_of(const struct tool *tool, const char *name)
     return NULL;
 }
 
-/* An argument without a description in the schema is one that the tool named by
- * `params_described_in` has too. */
+/* If the schema does not describe an argument, the tool named by `params_described_in` must have
+ * the same argument. */
 static void describes_every_argument_somewhere(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void defaults_pass_the_check_of_arguments_and_are_published_unless_rare(v
     }
 }
 
-static void exactly_the_tools_that_only_read_have_the_role_viewer(void **state)
+static void read_only_tools_need_the_role_viewer_and_all_others_a_higher_role(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
@@ -170,7 +170,7 @@ static void exactly_the_tools_that_only_read_have_the_role_viewer(void **state)
     }
 }
 
-static void tools_with_an_open_world_may_wait(void **state)
+static void open_world_tools_have_the_placement_waiting(void **state)
 {
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++)
@@ -179,14 +179,14 @@ static void tools_with_an_open_world_may_wait(void **state)
 }
 
 /* Returns false for the arguments of sweep_plan and sweep_start that are not part of the plan. */
-static bool is_of_plan(const char *param)
+static bool is_part_of_plan(const char *param)
 {
     return strstr("deployment candidate plan_digest purpose corrects idempotency_key", param)
            == NULL;
 }
 
-/* Makes a value that the parameter allows and that is not its default. `number` varies the
- * numbers. */
+/* Makes a value that the parameter allows and that is not its default. A different `number`
+ * gives different numbers. */
 static json_t *make_value(const struct param *param, int number)
 {
     double low = param->low, high = param->high, item = param->item_low + number + 1;
@@ -206,9 +206,9 @@ static json_t *make_value(const struct param *param, int number)
     return param->type == VALUE_TEXTS ? json_pack("[s, s]", "a", "b") : json_string("chats");
 }
 
-/* bench/plan reads and writes each parameter of the plan that the tools have, in a member of its
- * own. */
-static void plans_contain_each_plan_parameter_of_the_tools_and_no_other(void **state)
+/* bench/plan must read each plan parameter of these tools from its own member, and write it back
+ * there. */
+static void plans_have_exactly_the_plan_parameters_of_the_tools(void **state)
 {
     static const char *const names[] = { "sweep_plan", "sweep_start" };
 
@@ -220,17 +220,18 @@ static void plans_contain_each_plan_parameter_of_the_tools_and_no_other(void **s
         int number = 0;
 
         for (const struct param *param = tool_find(names[i])->params; param->name != NULL; param++)
-            if (is_of_plan(param->name))
+            if (is_part_of_plan(param->name))
                 json_object_set_new(given, param->name, make_value(param, number++));
         if (!plan_members_read(given, &plan, &error))
             fail_msg("%s: %s", names[i], error.message);
         written = plan_members_to_json(&plan);
         if (!json_equal(given, written))
-            fail_msg("%s becomes %s", json_write(given), json_write(written));
+            fail_msg("got %s, expected %s", json_write(written), json_write(given));
     }
 }
 
-/* The tools fill in their own defaults before they call plan_read. */
+/* The tools fill in their own defaults before they call plan_read, which fills in its own: both
+ * must be the same. */
 static void plan_read_has_the_defaults_of_sweep_plan(void **state)
 {
     json_auto_t *bare = json_pack("{s:[i], s:[i]}", "concurrency", 1, "input_tokens", 8);
@@ -255,7 +256,7 @@ static bool is_argument(const char *word)
     return false;
 }
 
-/* Words of the text that look like names of tools must be tools or arguments. */
+/* Words that look like a tool's name must be the name of a tool or of an argument. */
 static void instructions_name_only_tools_that_exist(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -292,15 +293,15 @@ static void instructions_name_only_tools_that_exist(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_tools_in_order_of_name),
-        cmocka_unit_test(every_tool_has_a_title_a_help_a_set_a_function_and_a_lower_case_name),
+        cmocka_unit_test(lists_tools_sorted_by_name),
+        cmocka_unit_test(every_tool_has_a_title_a_help_text_a_set_a_function_and_a_lower_case_name),
         cmocka_unit_test(explains_every_argument_and_every_member_of_an_answer),
         cmocka_unit_test(describes_every_record_somewhere),
         cmocka_unit_test(describes_every_argument_somewhere),
         cmocka_unit_test(defaults_pass_the_check_of_arguments_and_are_published_unless_rare),
-        cmocka_unit_test(exactly_the_tools_that_only_read_have_the_role_viewer),
-        cmocka_unit_test(tools_with_an_open_world_may_wait),
-        cmocka_unit_test(plans_contain_each_plan_parameter_of_the_tools_and_no_other),
+        cmocka_unit_test(read_only_tools_need_the_role_viewer_and_all_others_a_higher_role),
+        cmocka_unit_test(open_world_tools_have_the_placement_waiting),
+        cmocka_unit_test(plans_have_exactly_the_plan_parameters_of_the_tools),
         cmocka_unit_test(plan_read_has_the_defaults_of_sweep_plan),
         cmocka_unit_test(instructions_name_only_tools_that_exist),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of jobs that ask questions and wait for the answers without a thread. */
+/* Tests of jobs that ask questions and occupy no thread while they wait for the answers. */
 #include <stdatomic.h>
 #include <time.h>
 
@@ -101,7 +101,8 @@ static struct job await(struct ledger *ledger, struct job_pool *jobs, const char
     assert_ok(ledger, job_pool_show(jobs, id, &job, &ledger->error));
     while (job.state != wanted) {
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("job is %s, \"%s\"", job_state_name(job.state), job.message);
+            fail_msg("got state %s (\"%s\"), expected %s", job_state_name(job.state), job.message,
+                     job_state_name(wanted));
         assert_ok(ledger, job_pool_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
     }
     return job;
@@ -138,12 +139,12 @@ static void await_open(struct ledger *ledger, const char *id, size_t wanted)
 
     while (open_count(ledger, id) != wanted) {
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("%zu questions are open, not %zu", open_count(ledger, id), wanted);
+            fail_msg("got %zu open questions, expected %zu", open_count(ledger, id), wanted);
         nanosleep(&moment, NULL);
     }
 }
 
-/* Waits until the job is shown as waiting, and asserts how many of its questions are open. */
+/* Waits until the job is waiting, and asserts that `open` of its questions are open. */
 static struct job await_questions(struct ledger *ledger, struct job_pool *jobs, const char *id,
                                   size_t open)
 {
@@ -201,7 +202,7 @@ static void ignores_answers_to_unknown_and_to_answered_questions(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void an_answer_is_audited_and_a_too_long_answer_is_refused(void **state)
+static void an_answer_is_audited_and_one_that_is_too_long_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -229,7 +230,7 @@ static void an_answer_is_audited_and_a_too_long_answer_is_refused(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void many_jobs_wait_without_a_thread(void **state)
+static void many_jobs_wait_without_occupying_a_thread(void **state)
 {
     enum { COUNT = 40 };
     struct ledger *ledger = *state;
@@ -253,7 +254,7 @@ static void many_jobs_wait_without_a_thread(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(void **state)
+static void after_a_restart_a_job_has_its_questions_and_the_answers_given_meanwhile(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -278,7 +279,8 @@ static void a_restart_finds_the_questions_and_the_answers_that_came_meanwhile(vo
     job_pool_destroy(jobs, 1000);
 }
 
-/* A process died after it had written one question, before it returned the job to the queue. */
+/* A process died after it had stored the first of two questions and before it returned the job to
+ * the queue. */
 static void the_process_that_takes_over_adds_only_the_missing_question(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
@@ -324,8 +326,8 @@ static void a_waiting_job_is_cancelled_at_once(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-/* The job is cancelled after it asked and before it is back in the queue: it must not wait. */
-static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
+/* The job is cancelled after it has asked its question and before it is back in the queue. */
+static void a_cancelled_job_does_not_wait_for_answers(void **state)
 {
     static const char *const asking[] = { "asking", NULL };
     const struct question_text left = { "left", "{}" };
@@ -348,7 +350,7 @@ static void a_job_that_was_asked_to_stop_waits_for_nothing(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void a_question_that_is_too_long_fails_the_job(void **state)
+static void a_job_whose_question_is_too_long_fails(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -357,11 +359,11 @@ static void a_question_that_is_too_long_fails_the_job(void **state)
 
     job_pool_wake(jobs);
     job = await(ledger, jobs, job.id, JOB_FAILED);
-    assert_non_null(strstr(job.outcome, "it may have 16384 at most"));
+    assert_non_null(strstr(job.outcome, "the limit is 16384 bytes"));
     job_pool_destroy(jobs, 1000);
 }
 
-static void lists_waiting_jobs_apart_from_queued_jobs(void **state)
+static void lists_waiting_jobs_separately_from_queued_jobs(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -411,14 +413,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(continues_when_all_its_questions_are_answered),
         cmocka_unit_test(ignores_answers_to_unknown_and_to_answered_questions),
-        cmocka_unit_test(an_answer_is_audited_and_a_too_long_answer_is_refused),
-        cmocka_unit_test(many_jobs_wait_without_a_thread),
-        cmocka_unit_test(a_restart_finds_the_questions_and_the_answers_that_came_meanwhile),
+        cmocka_unit_test(an_answer_is_audited_and_one_that_is_too_long_is_refused),
+        cmocka_unit_test(many_jobs_wait_without_occupying_a_thread),
+        cmocka_unit_test(after_a_restart_a_job_has_its_questions_and_the_answers_given_meanwhile),
         cmocka_unit_test(the_process_that_takes_over_adds_only_the_missing_question),
         cmocka_unit_test(a_waiting_job_is_cancelled_at_once),
-        cmocka_unit_test(a_job_that_was_asked_to_stop_waits_for_nothing),
-        cmocka_unit_test(a_question_that_is_too_long_fails_the_job),
-        cmocka_unit_test(lists_waiting_jobs_apart_from_queued_jobs),
+        cmocka_unit_test(a_cancelled_job_does_not_wait_for_answers),
+        cmocka_unit_test(a_job_whose_question_is_too_long_fails),
+        cmocka_unit_test(lists_waiting_jobs_separately_from_queued_jobs),
         cmocka_unit_test(questions_are_deleted_with_their_job),
     };
 

@@ -9,11 +9,11 @@
 
 /* Shared by a test and the functions of its jobs. */
 struct services {
-    atomic_int running; /* "patient" and "sweep" jobs that run now */
-    atomic_int peak;    /* the most that `running` was when a "sweep" job began */
-    atomic_int ended;   /* "sweep" jobs that ended */
-    atomic_int changes; /* calls of the listener */
-    atomic_bool go;     /* "patient" and "sweep" jobs may end */
+    atomic_int running; /* "patient" and "sweep" jobs that are running */
+    atomic_int peak;    /* maximum of `running`, updated when a "sweep" job begins */
+    atomic_int ended;   /* "sweep" jobs that have ended */
+    atomic_int changes; /* calls to the listener */
+    atomic_bool go;     /* if true, "patient" and "sweep" jobs end */
 };
 
 static struct job queue(struct ledger *ledger, const char *kind)
@@ -77,7 +77,7 @@ static enum job_end run_patient(struct job_run *run, char **outcome, struct erro
     return stop == JOB_STOP_NO ? JOB_END_COMPLETED : JOB_END_YIELDED;
 }
 
-/* Counts how many run at the endpoint at once. */
+/* Counts how many jobs run at the endpoint at the same time. */
 static enum job_end run_at_endpoint(struct job_run *run, char **outcome, struct error *error)
 {
     struct services *services = run->services;
@@ -136,7 +136,8 @@ static struct job await(struct ledger *ledger, struct job_pool *jobs, const char
     assert_ok(ledger, job_pool_show(jobs, id, &job, &ledger->error));
     while (job.state != wanted || strncmp(job.message, message, strlen(message)) != 0) {
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("job is %s, \"%s\"", job_state_name(job.state), job.message);
+            fail_msg("got state %s (\"%s\"), expected %s (\"%s...\")", job_state_name(job.state),
+                     job.message, job_state_name(wanted), message);
         assert_ok(ledger, job_pool_wait(jobs, id, &job, 1000, NULL, NULL, &job, &ledger->error));
     }
     return job;
@@ -157,7 +158,7 @@ static void runs_a_queued_job_to_its_end(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void a_kind_with_its_own_threads_waits_for_no_other(void **state)
+static void a_job_kind_with_its_own_thread_does_not_wait_for_other_kinds(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -187,7 +188,7 @@ static void finds_a_queued_job_without_being_woken(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void shows_why_a_job_failed_but_no_internal_error(void **state)
+static void shows_why_a_job_failed_but_hides_internal_errors(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -227,7 +228,7 @@ static void cancels_queued_and_running_jobs(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void returns_running_jobs_to_the_queue_and_runs_them_again(void **state)
+static void a_stopped_pool_requeues_running_jobs_and_the_next_pool_runs_them(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -247,7 +248,7 @@ static void returns_running_jobs_to_the_queue_and_runs_them_again(void **state)
     job_pool_destroy(jobs, 1000);
 }
 
-static void runs_at_once_what_a_dead_process_left(void **state)
+static void a_job_claimed_by_a_dead_process_runs_before_the_claim_expires(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -367,7 +368,7 @@ static void cancelling_a_job_in_line_moves_the_next_job_up(void **state)
     job_pool_destroy(jobs, PATIENCE_MS);
 }
 
-static void lists_jobs_as_they_are_now(void **state)
+static void lists_jobs_with_their_current_messages(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -395,7 +396,7 @@ static bool is_cancelled_at_the_third_check(void *context)
     return *(int *)context == 3;
 }
 
-static void waiting_ends_at_its_timeout_or_when_it_is_cancelled(void **state)
+static void a_wait_ends_at_its_timeout_or_when_it_is_cancelled(void **state)
 {
     struct ledger *ledger = *state;
     struct services services = { 0 };
@@ -439,7 +440,7 @@ static void the_listener_is_called_for_every_change(void **state)
     assert_int_equal(services.changes, 4); /* claimed, progress 1 of 2, progress 2 of 2, ended */
 }
 
-static void many_jobs_run_once_each(void **state)
+static void each_of_many_jobs_runs_once(void **state)
 {
     enum { COUNT = 40 };
     struct ledger *ledger = *state;
@@ -460,20 +461,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_queued_job_to_its_end),
-        cmocka_unit_test(a_kind_with_its_own_threads_waits_for_no_other),
+        cmocka_unit_test(a_job_kind_with_its_own_thread_does_not_wait_for_other_kinds),
         cmocka_unit_test(finds_a_queued_job_without_being_woken),
-        cmocka_unit_test(shows_why_a_job_failed_but_no_internal_error),
+        cmocka_unit_test(shows_why_a_job_failed_but_hides_internal_errors),
         cmocka_unit_test(cancels_queued_and_running_jobs),
-        cmocka_unit_test(returns_running_jobs_to_the_queue_and_runs_them_again),
-        cmocka_unit_test(runs_at_once_what_a_dead_process_left),
+        cmocka_unit_test(a_stopped_pool_requeues_running_jobs_and_the_next_pool_runs_them),
+        cmocka_unit_test(a_job_claimed_by_a_dead_process_runs_before_the_claim_expires),
         cmocka_unit_test(a_run_that_lost_its_claim_is_stopped_and_writes_nothing),
         cmocka_unit_test(jobs_at_one_endpoint_run_one_after_another),
         cmocka_unit_test(jobs_in_line_occupy_no_thread),
         cmocka_unit_test(cancelling_a_job_in_line_moves_the_next_job_up),
-        cmocka_unit_test(lists_jobs_as_they_are_now),
-        cmocka_unit_test(waiting_ends_at_its_timeout_or_when_it_is_cancelled),
+        cmocka_unit_test(lists_jobs_with_their_current_messages),
+        cmocka_unit_test(a_wait_ends_at_its_timeout_or_when_it_is_cancelled),
         cmocka_unit_test(the_listener_is_called_for_every_change),
-        cmocka_unit_test(many_jobs_run_once_each),
+        cmocka_unit_test(each_of_many_jobs_runs_once),
     };
 
     return ledger_run(tests);

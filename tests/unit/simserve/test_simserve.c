@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API of simserve: the forms of its answers, its counts and refusals, and how it reads
- * requests.
- */
+/* The API of simserve: the form of its answers, how it counts tokens, what it refuses, and how it
+ * reads requests. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +29,8 @@ static int stop(void **state)
 
 #define KEY "Authorization: Bearer sesame\r\n"
 
-/* Sends `body` with POST, or a GET if it is NULL. Returns the JSON of the answer, which must have
- * `status`; the caller frees it. */
+/* Sends `body` with POST, or sends a GET if `body` is NULL. The answer must have the status
+ * `status`. Returns its JSON, which the caller releases. */
 static json_t *ask(void **state, const char *path, const char *body, int status)
 {
     ANSWER_AUTO answer = { 0 };
@@ -45,7 +44,7 @@ static json_t *ask(void **state, const char *path, const char *body, int status)
     return out;
 }
 
-/* Sends `body`, and returns the events of the stream that answers it; the caller frees them. */
+/* Sends `body`. The answer must be a stream; returns its events, which the caller releases. */
 static json_t *stream(void **state, const char *path, const char *body)
 {
     ANSWER_AUTO answer = { 0 };
@@ -100,7 +99,7 @@ static void lists_its_model_with_the_context_length(void **state)
     assert_int_equal(json_get_integer(model, "max_model_len", 0), 4096);
 }
 
-static void requires_the_key_under_v1_only(void **state)
+static void requires_the_key_only_under_v1(void **state)
 {
     ANSWER_AUTO without = { 0 };
     ANSWER_AUTO wrong = { 0 };
@@ -146,7 +145,7 @@ static char *tokens_of(void **state, const char *body)
     return json_write(json_object_get(answer, "tokens"));
 }
 
-static void has_words_for_canonical_ids(void **state)
+static void converts_canonical_ids_to_words_and_back(void **state)
 {
     json_auto_t *text = ask(state, "/detokenize", "{\"tokens\":[0,131071,16]}", 200);
     FREE_AUTO char *ids = tokens_of(state, "{\"prompt\":\"w00000 w1ffff w00010\"}");
@@ -191,7 +190,8 @@ static void streams_chat_as_vllm_does(void **state)
     const json_t *usage_event = json_array_get(events, 5);
     const json_t *usage = json_object_get(usage_event, "usage");
 
-    assert_int_equal(json_array_size(events), 7); /* role, 3 contents, finish, usage, [DONE] */
+    /* role, 3 content chunks, finish, usage, [DONE] */
+    assert_int_equal(json_array_size(events), 7);
     assert_string_equal(json_get_text(json_object_get(choice_of(role), "delta"), "role", ""),
                         "assistant");
     assert_string_equal(content_of(role), "");
@@ -216,7 +216,7 @@ static void accepts_token_ids_and_counts_them_exactly(void **state)
                                  "\"stream_options\":{\"include_usage\":true}}");
     const json_t *usage = json_object_get(json_array_get(events, 3), "usage");
 
-    assert_int_equal(json_array_size(events), 5); /* 2 contents, finish, usage, [DONE] */
+    assert_int_equal(json_array_size(events), 5); /* 2 content chunks, finish, usage, [DONE] */
     assert_true(strlen(json_get_text(choice_of(json_array_get(events, 0)), "text", "")) > 0);
     assert_int_equal(json_get_integer(usage, "prompt_tokens", 0), 4);
 }
@@ -441,7 +441,7 @@ static void answers_pipelined_streams_one_after_the_other(void **state)
     close(fd);
 }
 
-static void refuses_wrong_flags_with_a_sentence(void **state)
+static void refuses_wrong_flags_with_an_error_message(void **state)
 {
     static const struct {
         const char *flags, *words;
@@ -467,7 +467,7 @@ static void refuses_wrong_flags_with_a_sentence(void **state)
         assert_non_null(fgets(line, sizeof line, out));
         assert_int_equal(WEXITSTATUS(pclose(out)), 1);
         if (strstr(line, cases[i].words) == NULL)
-            fail_msg("%s: %s", cases[i].flags, line);
+            fail_msg("%s: got %s, expected \"%s\"", cases[i].flags, line, cases[i].words);
     }
 }
 
@@ -496,11 +496,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_health_and_version),
         cmocka_unit_test(lists_its_model_with_the_context_length),
-        cmocka_unit_test(requires_the_key_under_v1_only),
+        cmocka_unit_test(requires_the_key_only_under_v1),
         cmocka_unit_test(distinguishes_404_from_405),
         cmocka_unit_test(counts_a_long_word_as_one_token_per_8_bytes),
         cmocka_unit_test(adds_the_chat_template_to_messages),
-        cmocka_unit_test(has_words_for_canonical_ids),
+        cmocka_unit_test(converts_canonical_ids_to_words_and_back),
         cmocka_unit_test(decodes_text_it_has_seen),
         cmocka_unit_test(never_splits_a_character),
         cmocka_unit_test(refuses_ids_outside_the_vocabulary),
@@ -519,7 +519,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_http_or_is_too_large),
         cmocka_unit_test(accepts_a_body_of_almost_eight_mebibytes),
         cmocka_unit_test(answers_pipelined_streams_one_after_the_other),
-        cmocka_unit_test(refuses_wrong_flags_with_a_sentence),
+        cmocka_unit_test(refuses_wrong_flags_with_an_error_message),
         cmocka_unit_test(changes_all_settings_or_none),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every fault of simserve, requested by a header and observed by a client; faults that are drawn
- * for each request; and when the server closes connections. */
+/* Every fault of simserve, requested with a header and observed by a client. Also faults that
+ * strike every nth request or at random, and when the server closes connections. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static size_t count_usages(const struct exchange *exchange)
     return count;
 }
 
-/* Returns the last value of a usage member. */
+/* Returns the last value that an event has for a member of `usage`, or -1 if there is none. */
 static int64_t usage_of(const struct exchange *exchange, const char *member)
 {
     size_t i;
@@ -138,7 +138,7 @@ static const char *outcome(const struct exchange *exchange)
     return json_get_text(exchange->truth, "outcome", "");
 }
 
-/* Checks that the content of the stream is correct. */
+/* Checks that the stream is complete and its content correct. */
 static void check_good(const struct exchange *exchange)
 {
     assert_int_equal(exchange->answer.status, 200);
@@ -393,7 +393,7 @@ static void check_no_space_after_data(const struct exchange *exchange)
     assert_non_null(strstr(exchange->answer.body.data, "data:[DONE]"));
 }
 
-/* A content chunk's planned time is that of its second part, and so includes the pause. */
+/* A content chunk's planned time is when its second part is to be written, after the pause. */
 static void check_split_events(const struct exchange *exchange)
 {
     check_good(exchange);
@@ -406,7 +406,7 @@ static void check_joined_events(const struct exchange *exchange)
     check_good(exchange);
     assert_int_equal(json_array_size(exchange->events), 12);
     assert_true(exchange->answer.reads
-                <= 1 + 12 / 4 + 1); /* the head, three writes of four events, the end */
+                <= 1 + 12 / 4 + 1); /* the head, 3 writes of 4 events each, the end */
 }
 
 static const struct fault_case {
@@ -465,7 +465,7 @@ static void each_requested_fault_has_its_effect(void **state)
     }
 }
 
-/* Reads the names under "Faults:" of --help. */
+/* Reads the names listed under "Faults:" in the output of --help. */
 static void there_is_a_case_for_every_fault_that_help_lists(void **state)
 {
     FILE *help = popen(SIMSERVE " --help", "r");
@@ -484,7 +484,7 @@ static void there_is_a_case_for_every_fault_that_help_lists(void **state)
         for (size_t i = 0; i < CASES; i++)
             known = known || strcmp(cases[i].name, name) == 0;
         if (!known)
-            fail_msg("no case for the fault %s", name);
+            fail_msg("there is no case for the fault %s", name);
         count++;
     }
     pclose(help);
@@ -512,7 +512,7 @@ static void combines_faults(void **state)
     exchange_finish(&exchange);
 }
 
-static void refuses_a_fault_it_does_not_know(void **state)
+static void refuses_an_unknown_fault(void **state)
 {
     struct exchange exchange = { .server = *state };
 
@@ -521,7 +521,7 @@ static void refuses_a_fault_it_does_not_know(void **state)
     exchange_finish(&exchange);
 }
 
-static void closes_unannounced_after_the_answer(void **state)
+static void closes_the_connection_unannounced_after_the_answer(void **state)
 {
     ANSWER_AUTO answer = { 0 };
     char byte;
@@ -535,7 +535,8 @@ static void closes_unannounced_after_the_answer(void **state)
     close(fd);
 }
 
-/* Writes the first digit of the status of each of `count` requests to a new server: '2' or '5'. */
+/* Starts a server and sends it `count` requests. Writes the first digit of each status ('2' or '5')
+ * to `out`. */
 static void statuses(const char *const *flags, char *out, int count)
 {
     struct simserve server = simserve_start(flags);
@@ -551,7 +552,7 @@ static void statuses(const char *const *flags, char *out, int count)
     assert_int_equal(simserve_stop(&server), 0);
 }
 
-static void strikes_every_nth_request(void **state)
+static void a_fault_can_strike_every_nth_request(void **state)
 {
     char got[10];
 
@@ -560,7 +561,7 @@ static void strikes_every_nth_request(void **state)
     assert_string_equal(got, "225225225");
 }
 
-static void strikes_at_random_but_repeatably(void **state)
+static void a_fault_can_strike_at_random_but_reproducibly(void **state)
 {
     const char *flags[] = { "--ttft-ms", "0", "--fault", "internal=0.3", "--seed", "7", NULL };
     char first[201], again[201], other[201];
@@ -575,10 +576,10 @@ static void strikes_at_random_but_repeatably(void **state)
         strikes += *status == '5';
     assert_string_equal(first, again);
     assert_string_not_equal(first, other);
-    assert_in_range(strikes, 40, 80); /* 60 expected; the seed is fixed */
+    assert_in_range(strikes, 40, 80); /* 60 are expected; the seed is fixed */
 }
 
-static void closes_a_connection_after_its_last_request_or_when_idle(void **state)
+static void closes_a_connection_after_a_set_number_of_requests_or_when_idle(void **state)
 {
     struct simserve server = simserve_start(
         (const char *[]){ "--close-after-requests", "2", "--keep-alive-idle-ms", "30", NULL });
@@ -599,7 +600,7 @@ static void closes_a_connection_after_its_last_request_or_when_idle(void **state
     simserve_send(fd, "GET", "/version", "", "");
     assert_true(recv(fd, &byte, 1, 0) == 1);
     while (recv(fd, &byte, 1, 0) > 0)
-        ; /* reads the answer, and then the end of the idle connection */
+        ; /* reads the answer, then waits until the idle connection is closed */
     close(fd);
     assert_int_equal(simserve_stop(&server), 0);
 }
@@ -611,11 +612,11 @@ int main(void)
         cmocka_unit_test(each_requested_fault_has_its_effect),
         cmocka_unit_test(there_is_a_case_for_every_fault_that_help_lists),
         cmocka_unit_test(combines_faults),
-        cmocka_unit_test(refuses_a_fault_it_does_not_know),
-        cmocka_unit_test(closes_unannounced_after_the_answer),
-        cmocka_unit_test(strikes_every_nth_request),
-        cmocka_unit_test(strikes_at_random_but_repeatably),
-        cmocka_unit_test(closes_a_connection_after_its_last_request_or_when_idle),
+        cmocka_unit_test(refuses_an_unknown_fault),
+        cmocka_unit_test(closes_the_connection_unannounced_after_the_answer),
+        cmocka_unit_test(a_fault_can_strike_every_nth_request),
+        cmocka_unit_test(a_fault_can_strike_at_random_but_reproducibly),
+        cmocka_unit_test(closes_a_connection_after_a_set_number_of_requests_or_when_idle),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

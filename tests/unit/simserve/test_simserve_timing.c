@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of simserve and its record of what it did. Planned times are compared exactly, actual
- * times only with bounds that a busy machine meets, too. */
+/* simserve's plan (when to write each chunk) and its record of what it really did. Planned times
+ * are compared exactly; for actual times, the bounds are so wide that even a busy machine meets
+ * them. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +23,8 @@ static void stop(struct simserve *server)
         assert_int_equal(simserve_stop(server), 0);
 }
 
-/* Opens a connection and sends a request, whose prompt is the `prompt_tokens` ids from first_id on,
- * for a stream of `tokens` output tokens. Returns the connection. */
+/* Opens a connection and requests a stream of `tokens` output tokens. The prompt consists of
+ * `prompt_tokens` consecutive token ids, which begin with first_id. Returns the connection. */
 static int begin(const struct simserve *server, const char *id, int prompt_tokens, int first_id,
                  int tokens)
 {
@@ -109,7 +110,8 @@ static void prefill_takes_time_for_each_token_that_is_not_cached(void **state)
 
     (void)state;
     assert_int_equal(planned_ttft(first), (5 + 32) * MS);
-    assert_int_equal(number(again, "cached_tokens"), 48); /* never the block of the last token */
+    /* the block with the prompt's last token is always computed */
+    assert_int_equal(number(again, "cached_tokens"), 48);
     assert_int_equal(planned_ttft(again), (5 + 8) * MS);
     assert_int_equal(number(longer, "cached_tokens"), 64);
     assert_int_equal(planned_ttft(longer), (5 + 3) * MS);
@@ -118,7 +120,7 @@ static void prefill_takes_time_for_each_token_that_is_not_cached(void **state)
     assert_true(simserve_metric(&server, "vllm:prefix_cache_hits_total" LABELS) == 112);
 }
 
-static void forgets_prefixes_on_reset_or_when_switched_off(void **state)
+static void forgets_cached_prefixes_on_reset_and_when_the_cache_is_switched_off(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){ "--ttft-ms", "0", NULL });
     ANSWER_AUTO reset = { 0 };
@@ -167,7 +169,7 @@ static void slows_down_with_each_running_sequence(void **state)
     assert_int_equal(number(beside, "running"), 2);
 }
 
-static void queues_in_order_of_arrival_beyond_max_running(void **state)
+static void requests_beyond_max_running_wait_in_order_of_arrival(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "50", "--step-ms", "1", "--max-running", "1", NULL });
@@ -193,7 +195,7 @@ static void queues_in_order_of_arrival_beyond_max_running(void **state)
     assert_true(simserve_metric(&server, "vllm:request_queue_time_seconds_count" LABELS) == 3);
 }
 
-static void shows_how_many_run_and_wait_and_refuses_one_more(void **state)
+static void reports_running_and_waiting_requests_and_refuses_one_too_many(void **state)
 {
     SERVER_AUTO server = simserve_start((const char *[]){
         "--ttft-ms", "0", "--max-running", "2", "--max-waiting", "1", "--kv-blocks", "100", NULL });
@@ -214,7 +216,7 @@ static void shows_how_many_run_and_wait_and_refuses_one_more(void **state)
     simserve_wait_metric(&server, "vllm:num_requests_waiting" LABELS, 0);
 }
 
-static void queues_requests_that_do_not_fit_the_kv_cache(void **state)
+static void queues_a_request_that_does_not_fit_into_the_kv_cache(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "50", "--step-ms", "1", "--kv-blocks", "10", NULL });
@@ -248,7 +250,7 @@ static void notices_a_client_that_leaves(void **state)
                 == 1);
 }
 
-static void only_the_first_prompt_of_a_size_class_is_cold(void **state)
+static void only_the_first_prompt_of_a_size_class_takes_cold_shape_ms_longer(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "2", "--cold-shape-ms", "40", NULL });
@@ -340,7 +342,7 @@ static void sends_the_role_early_if_configured(void **state)
     close(fd);
 }
 
-static void joins_the_finish_to_the_last_content_if_configured(void **state)
+static void adds_the_finish_reason_to_the_last_content_chunk_if_configured(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "0", "--finish-joined", NULL });
@@ -353,7 +355,7 @@ static void joins_the_finish_to_the_last_content_if_configured(void **state)
     assert_int_equal(json_array_size(events), 2); /* content with finish_reason, [DONE] */
 }
 
-static void reports_the_truth_by_page_and_forgets_on_reset(void **state)
+static void reports_its_records_in_pages_and_forgets_them_on_reset(void **state)
 {
     SERVER_AUTO server = simserve_start(
         (const char *[]){ "--ttft-ms", "0", "--step-ms", "1", "--truth-chunks", NULL });
@@ -424,11 +426,11 @@ static void summarizes_a_window(void **state)
     assert_float_equal(json_get_number(json_object_get(one, "ttft_ms"), "p50", 0), ttft_ms, 1e-5);
     assert_float_equal(json_get_number(one, "present_average", 0), 1, 1e-9);
     assert_true(json_get_number(json_object_get(one, "itl_ms"), "max", 0)
-                > 1); /* a gap of 2 ms is planned; after a late chunk it is shorter */
+                > 1); /* gaps of 2 ms are planned; the gap after a late chunk is shorter */
     assert_int_equal(number(lag, "count"), 12);
 }
 
-static void counts_requests_and_tokens_under_vllms_names(void **state)
+static void counts_requests_and_tokens_in_metrics_named_as_in_vllm(void **state)
 {
     SERVER_AUTO server =
         simserve_start((const char *[]){ "--ttft-ms", "2", "--step-ms", "1", NULL });
@@ -464,7 +466,7 @@ static void blast_writes_every_stream_to_its_end(void **state)
     assert_true(simserve_metric(&server, "vllm:generation_tokens_total" LABELS) == 100000);
 }
 
-static void writes_its_pid_and_ends_on_sigterm_with_a_stream_open(void **state)
+static void writes_its_pid_and_ends_on_sigterm_even_while_a_stream_is_open(void **state)
 {
     char pid_file[] = "/tmp/simserve-XXXXXX", written[32] = { 0 };
     int pid_fd = mkstemp(pid_file);
@@ -487,25 +489,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_first_token_and_steps_exactly),
         cmocka_unit_test(prefill_takes_time_for_each_token_that_is_not_cached),
-        cmocka_unit_test(forgets_prefixes_on_reset_or_when_switched_off),
+        cmocka_unit_test(forgets_cached_prefixes_on_reset_and_when_the_cache_is_switched_off),
         cmocka_unit_test(runs_prefills_one_after_the_other_if_serial),
         cmocka_unit_test(slows_down_with_each_running_sequence),
-        cmocka_unit_test(queues_in_order_of_arrival_beyond_max_running),
-        cmocka_unit_test(shows_how_many_run_and_wait_and_refuses_one_more),
-        cmocka_unit_test(queues_requests_that_do_not_fit_the_kv_cache),
+        cmocka_unit_test(requests_beyond_max_running_wait_in_order_of_arrival),
+        cmocka_unit_test(reports_running_and_waiting_requests_and_refuses_one_too_many),
+        cmocka_unit_test(queues_a_request_that_does_not_fit_into_the_kv_cache),
         cmocka_unit_test(notices_a_client_that_leaves),
-        cmocka_unit_test(only_the_first_prompt_of_a_size_class_is_cold),
+        cmocka_unit_test(only_the_first_prompt_of_a_size_class_takes_cold_shape_ms_longer),
         cmocka_unit_test(puts_several_tokens_in_a_chunk),
         cmocka_unit_test(varies_tokens_per_chunk_around_their_mean),
         cmocka_unit_test(repeats_its_jitter_with_the_same_seed),
         cmocka_unit_test(sends_the_role_early_if_configured),
-        cmocka_unit_test(joins_the_finish_to_the_last_content_if_configured),
-        cmocka_unit_test(reports_the_truth_by_page_and_forgets_on_reset),
+        cmocka_unit_test(adds_the_finish_reason_to_the_last_content_chunk_if_configured),
+        cmocka_unit_test(reports_its_records_in_pages_and_forgets_them_on_reset),
         cmocka_unit_test(remembers_a_bounded_number_of_requests),
         cmocka_unit_test(summarizes_a_window),
-        cmocka_unit_test(counts_requests_and_tokens_under_vllms_names),
+        cmocka_unit_test(counts_requests_and_tokens_in_metrics_named_as_in_vllm),
         cmocka_unit_test(blast_writes_every_stream_to_its_end),
-        cmocka_unit_test(writes_its_pid_and_ends_on_sigterm_with_a_stream_open),
+        cmocka_unit_test(writes_its_pid_and_ends_on_sigterm_even_while_a_stream_is_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

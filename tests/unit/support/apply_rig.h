@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store and the test's cloud, for tests that begin plans, carry them out, and kill the process
- * that carries them out. */
+/* A store and the test's cloud, for tests that begin plans and carry them out, sometimes in a
+ * process that is killed halfway. */
 #pragma once
 
 #include "tests/unit/support/fleet_world.h"
@@ -15,7 +15,7 @@ struct rig {
     struct fleet_frame frame;
     struct catalog *catalog;
     struct error error;
-    int names_given; /* by next_name */
+    int names_given; /* how many names next_name has given */
 };
 
 #define assert_done(rig, call)                                                                     \
@@ -85,7 +85,7 @@ static inline struct change user_change(void)
 
 /* ---- Beginning a plan ---- */
 
-/* Makes a plan and begins it, as a user does who approves it. */
+/* Makes a plan and begins it, as if a user had approved it. */
 static inline void begin(struct rig *rig, enum provider_verb verb, const char *name,
                          int64_t replicas, struct fleet_plan_begun *out, char plan_id[ID_SIZE])
 {
@@ -113,7 +113,7 @@ static inline void begin(struct rig *rig, enum provider_verb verb, const char *n
     managed_plan_finish(&plan);
 }
 
-/* ---- Carrying it out ---- */
+/* ---- Carrying out a plan ---- */
 
 static inline enum job_end run_apply(struct job_run *run, char **outcome, struct error *error)
 {
@@ -138,8 +138,8 @@ static inline enum job_state carry_out(struct rig *rig, const char *job_id)
     return job.state;
 }
 
-/* Carries out the job in a child process, which is killed at its event number `event`. Returns
- * false if the child ended before that event. */
+/* Carries out the job in a child process, which is killed at event number `event`
+ * (fleet_world_event). Returns false if the child ended before that event. */
 static inline bool killed_at(struct rig *rig, const char *job_id, int event)
 {
     pid_t child;
@@ -172,8 +172,8 @@ static inline void cancel(struct rig *rig, const char *job_id)
 
 /* ---- Checks ---- */
 
-/* Checks that the three resources of a deployment exist (`exist`) or do not, and that each was
- * created `created_max` times at most. */
+/* Checks that all three resources of a deployment exist (or none of them, if `exist` is false), and
+ * that none was created more than `created_max` times. */
 static inline void check_world(const struct rig *rig, const char *name, int created_max, bool exist)
 {
     static const char *const kinds_made[] = { "guard", "service", "grant" };
@@ -185,7 +185,8 @@ static inline void check_world(const struct rig *rig, const char *name, int crea
         snprintf(url, sizeof url, "https://test/%s/%s", kinds_made[i], name);
         resource = fleet_world_find(rig->world, url);
         if (resource != NULL && resource->created > created_max)
-            fail_msg("%s was made %d times", url, resource->created);
+            fail_msg("%s was created %d times, expected at most %d", url, resource->created,
+                     created_max);
         if (exist != (resource != NULL && resource->exists))
             fail_msg("%s %s", url, exist ? "is missing" : "still exists");
     }
@@ -197,7 +198,7 @@ static inline void check_plan(struct rig *rig, const char *id, const char *state
 
     assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
     if (strcmp(plan.state, state) != 0)
-        fail_msg("%s, not %s: %s", plan.state, state, plan.reason);
+        fail_msg("got state %s, expected %s: %s", plan.state, state, plan.reason);
     fleet_plan_finish(&plan);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that ask their client, or write to its log. */
+/* Tools that ask their client questions, or send it log messages. */
 #pragma once
 
 #include "base/json/json.h"
 #include "store/ledger/deployments.h"
 #include "tests/unit/support/served.h"
 
-static atomic_int asking_runs, asking_failed; /* how often asking_confirm began, and failed */
-static atomic_bool asking_dies; /* simulates a crash between the effect and its answer */
+static atomic_int asking_runs, asking_failed; /* how often asking_confirm began and failed */
+static atomic_bool asking_dies; /* simulates a crash between the effect and the answer */
 
 static inline json_t *asking_form(const char *message, const char *field, const char *type)
 {
@@ -15,7 +15,7 @@ static inline json_t *asking_form(const char *message, const char *field, const 
                      "type", "object", "properties", field, "type", type, "required", field);
 }
 
-/* Counts a run that failed. Returns `done`. */
+/* If `done` is false, counts the run as failed. Returns `done`. */
 static inline bool asking_end(bool done)
 {
     if (!done)
@@ -23,7 +23,7 @@ static inline bool asking_end(bool done)
     return done;
 }
 
-/* Registers a deployment after the user of the client has agreed. */
+/* Registers a deployment if the client's user agrees. */
 static inline bool asking_confirm(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *form = asking_form("Sure?", "ok", "boolean"), *answers = NULL;
@@ -36,7 +36,7 @@ static inline bool asking_confirm(struct call *call, struct answer *answer, stru
         return asking_end(false);
     said = json_object_get(answers, "sure");
     if (!json_get_boolean(json_object_get(said, "content"), "ok", false))
-        return asking_end(error_set(error, ERROR_CANCELLED, "the user answered %s",
+        return asking_end(error_set(error, ERROR_CANCELLED, "the user answered \"%s\"",
                                     json_get_text(said, "action", "nothing")));
     text_copy(row.name, sizeof row.name, call_text(call, "name"));
     text_copy(row.url, sizeof row.url, "http://127.0.0.1:1");
@@ -44,7 +44,7 @@ static inline bool asking_confirm(struct call *call, struct answer *answer, stru
         return asking_end(false);
     if (atomic_load(&asking_dies))
         return asking_end(error_set(error, ERROR_INTERNAL, "died"));
-    text_addf(&answer->text, "registered %s at run %d", row.name, atomic_load(&asking_runs));
+    text_addf(&answer->text, "registered %s in run %d", row.name, atomic_load(&asking_runs));
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include "base/net/endpoint.h"
 #include "fleet/secret_access.h"
 
-/* `context`: the lock of every deployment. */
+/* Gives every deployment the same lock, `context`. */
 static inline bool asleep_find(void *context, const struct deployment *deployment,
                                const struct endpoint_lock **out, struct error *error)
 {

@@ -20,11 +20,11 @@ struct trial {
     struct findings findings;
     struct catalog *catalog;
     struct audit_input input;
-    int next_other_calls; /* how often a test's next_other was called */
+    int next_other_calls; /* how often the test's `input.next_other` was called */
 };
 
-/* Adds a cell with the figures of `users` users that wait `mean_ms` for each answer and always have
- * one request each in flight. */
+/* Adds a cell that was measured with `users` users. Each of them always has one request in flight,
+ * and waits `mean_ms` for the answer. */
 static inline struct evidence_cell *add(struct trial *trial, double users, double length,
                                         double mean_ms)
 {
@@ -47,7 +47,8 @@ static inline struct evidence_cell *add(struct trial *trial, double users, doubl
     return cell;
 }
 
-/* Makes cells of 1, 4 and 16 users at 128 and 1024 tokens: more work always takes longer. */
+/* Makes cells with 1, 4 and 16 users and with inputs of 128 and 1024 tokens. More work always takes
+ * longer. */
 static inline int set_up(void **state)
 {
     struct trial *trial = calloc(1, sizeof *trial);
@@ -85,13 +86,14 @@ static inline void audit(struct trial *trial)
     audit_run(&trial->input, &trial->findings);
 }
 
-/* Audits the run, and returns the only finding, which must be of this rule. */
+/* Audits the run. Asserts that there is exactly one finding, which is from this rule, and returns
+ * it. */
 static inline const struct finding *only(struct trial *trial, const char *rule)
 {
     audit(trial);
     for (size_t i = 0; i < trial->findings.count; i++)
         if (strcmp(trial->findings.at[i].rule->name, rule) != 0)
-            fail_msg("%s: %s", trial->findings.at[i].rule->name,
+            fail_msg("unexpected finding from %s: %s", trial->findings.at[i].rule->name,
                      text_string(&trial->findings.at[i].arithmetic));
     assert_int_equal(trial->findings.count, 1);
     return trial->findings.at;
@@ -100,5 +102,5 @@ static inline const struct finding *only(struct trial *trial, const char *rule)
 static inline void says(const struct text *text, const char *words)
 {
     if (strstr(text_string(text), words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", text_string(text), words);
+        fail_msg("\"%s\" does not contain \"%s\"", text_string(text), words);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs SQL without the store, as another program would, on the database of a test's folder, in
- * either engine. */
+/* Runs SQL directly on the database of a test's folder, as another program would, without the
+ * store. Works with both database engines. */
 #pragma once
 
 #include <setjmp.h>
@@ -15,8 +15,9 @@
 
 #define BACKDOOR_MESSAGE_SIZE 400
 
-/* Runs a script on one file of the folder. Returns how many rows its last INSERT, UPDATE or DELETE
- * changed; -1: it failed, and `message` (BACKDOOR_MESSAGE_SIZE bytes) says why. */
+/* Runs a script on one SQLite file of the folder. Returns how many rows the last INSERT, UPDATE or
+ * DELETE changed. Returns -1 if the script failed; `message` (BACKDOOR_MESSAGE_SIZE bytes) then
+ * says why. */
 static inline int64_t backdoor_file(const char *folder, const char *name, const char *script,
                                     char *message)
 {
@@ -34,7 +35,8 @@ static inline int64_t backdoor_file(const char *folder, const char *name, const 
     return changed;
 }
 
-/* The same on opsbrain.db or, if that has no such table or trigger, on scrapes.db. */
+/* Does the same on opsbrain.db or, if that does not have the script's table or trigger, on
+ * scrapes.db. */
 static inline int64_t backdoor_sqlite(const char *folder, const char *script, char *message)
 {
     int64_t changed = backdoor_file(folder, "opsbrain.db", script, message);
@@ -58,8 +60,9 @@ static inline int64_t backdoor_postgres(const char *place, const char *script, c
     return changed;
 }
 
-/* Returns how many rows the script's last statement changed, if it is an INSERT, UPDATE or DELETE
- * (otherwise the number depends on the engine); -1: the script failed, and `message` says why. */
+/* Returns how many rows the script's last statement changed. Unless that is an INSERT, UPDATE or
+ * DELETE, the number depends on the engine. Returns -1 if the script failed; `message` then says
+ * why. */
 static inline int64_t backdoor_try(const char *folder, const char *script,
                                    char message[BACKDOOR_MESSAGE_SIZE])
 {
@@ -77,7 +80,7 @@ static inline void backdoor_run(const char *folder, const char *script)
         fail_msg("%s: %s", script, message);
 }
 
-/* From now on a trigger with this name refuses `event` (such as "DELETE ON jobs") for each row for
+/* Creates a trigger with this name. It refuses `event` (such as "DELETE ON jobs") for each row for
  * which `condition` is true. */
 static inline void backdoor_refuse(const char *folder, const char *name, const char *event,
                                    const char *condition)
@@ -91,7 +94,7 @@ static inline void backdoor_refuse(const char *folder, const char *name, const c
     backdoor_run(folder, script);
 }
 
-/* Ends what backdoor_refuse began. */
+/* Drops a trigger that backdoor_refuse created. */
 static inline void backdoor_allow(const char *folder, const char *name, const char *table)
 {
     char script[200];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load balancer in front of two model servers: connections go to them in turn. */
+/* A load balancer in front of two model servers: connections go to each of them in turn. */
 #pragma once
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ struct balancer {
     size_t turn;
 };
 
-/* Copies bytes until `from` ends or `to` fails. */
+/* Copies bytes until `from` ends or sending to `to` fails. */
 static inline void relay(int from, int to)
 {
     char bytes[16384];
@@ -68,7 +68,7 @@ static inline void *serve_one(void *context)
     return NULL;
 }
 
-/* Connects to a server. Returns the socket; -1: the server is down. */
+/* Connects to a server. Returns the socket, or -1 if the server is down. */
 static inline int balancer_connect(int port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback with prepared answers, such as those of a model server. It has one
- * thread, which serves one connection at a time, and closes each after one answer. */
+/* A real HTTP server on loopback that gives prepared answers, for example in place of a model
+ * server. Its only thread serves one connection at a time, and closes each after one answer. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -15,14 +15,14 @@
 
 struct canned_answer {
     const char *path;
-    const char *when;   /* only if the request's body contains this; NULL: always */
+    const char *when;   /* the request's body must contain this; NULL: any body */
     int status;         /* 0: 200 */
     const char *type;   /* NULL: application/json */
     const char *body;   /* NULL: empty */
     size_t piece_bytes; /* the body is sent in pieces of this many bytes; 0: at once */
     unsigned pause_ms;  /* pause before each piece */
-    bool cut; /* the connection ends after the body, although a greater length was announced */
-    bool without_length; /* the end of the connection is the end of the body */
+    bool cut; /* Content-Length is too large: the connection ends before that many bytes are sent */
+    bool without_length; /* no Content-Length: the body ends when the connection does */
 };
 
 #define CANNED_REQUEST_SIZE 65536

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cell against simserve, set up and measured, for the tests of bench/cell/cell*.c. */
+/* Sets up a cell and measures it against simserve, for the tests of bench/cell/cell*.c. */
 #pragma once
 
 #include <math.h>
@@ -28,9 +28,9 @@ struct trial {
     struct cell_order order;
     struct cell_result result;
     struct error error;
-    int64_t stop_ns; /* monotonic; 0: never */
+    int64_t stop_ns; /* when to stop, on the monotonic clock; 0: never */
     pthread_t thread;
-    bool succeeded; /* the measurement on the thread */
+    bool succeeded; /* whether the measurement on the thread succeeded */
 };
 
 static inline bool is_stopped(void *context, const char *doing, double elapsed_s)
@@ -56,8 +56,8 @@ static inline void make_workload(struct workload *out, enum bench_api api)
                  (unsigned)(1000 + i) % 10000);
 }
 
-/* Starts simserve with 5 ms to the first token, 2 ms per token and further flags (a list that ends
- * with NULL; NULL: none), and prepares a cell. */
+/* Starts simserve and prepares a cell. The first token takes 5 ms, and each further one 2 ms.
+ * `flags` (ends with NULL) are more flags for simserve; NULL: there are none. */
 static inline void set_up(struct trial *trial, const char *const *flags)
 {
     const char *all[FLAGS_LIMIT] = { "--ttft-ms", "5", "--step-ms", "2", "--truth-chunks", "true" };
@@ -104,14 +104,14 @@ static inline void *measure_on_thread(void *context)
     return NULL;
 }
 
-/* Begins the measurement on a thread of its own, so that several trials, which mostly wait, take as
- * long as one. */
+/* Begins the measurement on its own thread. Several trials at once take no longer than one, because
+ * they mostly wait. */
 static inline void begin(struct trial *trial)
 {
     assert_int_equal(pthread_create(&trial->thread, NULL, measure_on_thread, trial), 0);
 }
 
-/* Waits for the result of a trial that was begun. */
+/* Waits for the trial that begin() started, and returns its measurement. */
 static inline struct measurement *await(struct trial *trial)
 {
     pthread_join(trial->thread, NULL);
@@ -138,7 +138,7 @@ static inline double quantile_ms(const struct histogram *histogram, double q)
     return (double)histogram_quantile(histogram, q, NULL) / 1e6;
 }
 
-/* Under ThreadSanitizer every thread stalls, so figures are less accurate. */
+/* ThreadSanitizer makes every thread stall, so figures are less accurate. */
 #ifdef __SANITIZE_THREAD__
 #define STALL_MS 500.0
 #else
@@ -154,6 +154,6 @@ static inline void check_quantile(const struct histogram *client, const struct h
     double allowed = fmax(3, 0.02 * true_ms) + measurement->lag_p99_ms + STALL_MS;
 
     if (fabs(got - true_ms) > allowed)
-        fail_msg("p%g: client %.3f ms, truth %.3f ms, allowed %.3f", 100 * q, got, true_ms,
-                 allowed);
+        fail_msg("p%g: got %.3f ms, expected %.3f ms, with a tolerance of %.3f ms", 100 * q, got,
+                 true_ms, allowed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the texts of our own SVGs, with their boxes, and checks the conditions that every chart
- * must meet. */
+/* Reads the texts in the SVGs that our charts produce, computes their boxes, and checks the
+ * conditions that every chart must meet. */
 #pragma once
 
 #include <math.h>
@@ -23,14 +23,14 @@ struct svg_text {
     struct box box;
 };
 
-/* Finds words in the element's tag; NULL: they are not there. Does not use strstr, which reads the
- * entire SVG in each call under AddressSanitizer. */
+/* Finds `words` in the element's opening tag; returns NULL if they are not there. strstr would be
+ * slow: under AddressSanitizer, each call reads the entire SVG. */
 static inline const char *svg_find(const char *element, const char *words)
 {
     return memmem(element, (size_t)(strchr(element, '>') - element), words, strlen(words));
 }
 
-/* Reads an attribute of the element that begins at `element`; NAN: the element lacks it. */
+/* Returns the number in an attribute of the element, or NAN if the element lacks the attribute. */
 static inline double svg_number(const char *element, const char *name)
 {
     char wanted[32];
@@ -66,7 +66,7 @@ static inline void svg_unescape(const char *from, size_t length, char out[1024])
     out[used] = '\0';
 }
 
-/* Reads a text element, and computes its box from the font's widths. */
+/* Reads a text element, and computes its box from the font's character widths. */
 static inline void svg_text_read(const char *element, struct svg_text *out)
 {
     const char *body = strchr(element, '>') + 1;
@@ -103,8 +103,8 @@ static inline size_t svg_texts(const struct text *svg, struct svg_text **out)
 }
 
 #define SVG_BYTES_MAX 200000
-#define ROUNDING 0.3 /* coordinates are written to a tenth */
-#define EDGE 12      /* the least distance of a text from the left and the right edge */
+#define ROUNDING 0.3 /* tolerance, since the SVG's coordinates are rounded to tenths */
+#define EDGE 12      /* minimum distance between a text and the left or right edge */
 
 static inline bool boxes_overlap(const struct box *a, const struct box *b)
 {
@@ -126,7 +126,7 @@ static inline void check_no_overlaps(const char *what, const struct svg_text *te
 
 #define CAPITAL 0.74 /* height of a capital letter or a digit, as a share of the font size */
 
-/* Returns the box of a text's letters, without their descenders. */
+/* Returns the part of a text's box between the baseline and the top of a capital letter. */
 static inline struct box ink_of(const struct shape *text)
 {
     const struct label label = { .kind = text->text_kind,
@@ -144,8 +144,9 @@ static inline struct box ink_of(const struct shape *text)
                : (struct box){ box.x, box.y + above, box.width, box.height - above - below };
 }
 
-/* Narrows a part of a segment, from *low to *high (0: the segment's start, 1: its end), to what
- * lies between two edges (Liang and Barsky). Afterwards *low >= *high if nothing lies there. */
+/* Clips a segment along one axis (Liang-Barsky algorithm). *low and *high delimit a part of the
+ * segment (0: the segment's start, 1: its end). Narrows this part to what lies between the edges
+ * `least` and `most`. If nothing lies between them, *low >= *high afterwards. */
 static inline void clip(double from, double step, double least, double most, double *low,
                         double *high)
 {
@@ -185,8 +186,8 @@ static inline bool holds(const struct box *outer, const struct box *inner)
            && outer->y + outer->height >= inner->y + inner->height;
 }
 
-/* Returns whether a circle touches a text, whose box is `box`. A ring may be drawn around a text;
- * it must keep a distance from all others. */
+/* Returns whether a circle touches the text that has this box. A ring (a circle without fill) is
+ * allowed to surround a text, but must keep a distance of 2 units from all other texts. */
 static inline bool circle_meets(const struct shape *circle, const struct box *box)
 {
     bool is_ring = circle->style.fill == PAINT_NONE;
@@ -203,7 +204,8 @@ static inline bool is_line(const struct shape *shape)
            && shape->style.stroke != PAINT_NONE;
 }
 
-/* Returns whether a filled rectangle is drawn over the line and under the text. */
+/* Returns whether a filled rectangle, drawn after the line and before the text, hides the line
+ * where the text is. */
 static inline bool is_covered(const struct drawing *drawing, size_t line, size_t text,
                               const struct box *ink)
 {
@@ -214,7 +216,8 @@ static inline bool is_covered(const struct drawing *drawing, size_t line, size_t
     return false;
 }
 
-/* A figure may be drawn over a rule of the grid, which is pale. */
+/* Returns whether the line is allowed to run through the text: the text is a figure, and the line
+ * is a grid line, which is pale. */
 static inline bool may_meet(const struct shape *text, const struct shape *line)
 {
     return text->text_kind == TEXT_FIGURE && line->style.stroke == PAINT_RULE;
@@ -237,13 +240,13 @@ static inline void check_no_line_through_text(const char *what, const struct dra
                          ink.y);
             if (is_line(other) && !may_meet(text, other) && line_meets(other, &ink)
                 && !is_covered(drawing, i, t, &ink))
-                fail_msg("%s: a line of paint %d runs through \"%s\" at %.0f, %.0f", what,
+                fail_msg("%s: a line with paint %d runs through \"%s\" at %.0f, %.0f", what,
                          (int)other->style.stroke, text->string, ink.x, ink.y);
         }
     }
 }
 
-/* ---- The crosses of failures ---- */
+/* ---- The crosses that mark failures ---- */
 
 static inline struct box box_of_lines(const struct shape *lines)
 {
@@ -258,8 +261,8 @@ static inline struct box box_of_lines(const struct shape *lines)
     return (struct box){ left, top, right - left, bottom - top };
 }
 
-/* Checks that the crosses of failures touch neither each other nor any other line, except the rules
- * of the grid. */
+/* Checks that the crosses that mark failures touch neither each other nor any other line, except
+ * grid lines. */
 static inline void check_failures_are_clear(const char *what, const struct drawing *drawing)
 {
     for (size_t i = 0; i + 1 < drawing->count; i++) {
@@ -274,13 +277,13 @@ static inline void check_failures_are_clear(const char *what, const struct drawi
 
             if (shape != cross && is_line(shape) && shape->style.stroke != PAINT_RULE
                 && line_meets(shape, &box))
-                fail_msg("%s: a line of paint %d touches a failure at %.0f, %.0f", what,
+                fail_msg("%s: a line with paint %d touches a failure's cross at %.0f, %.0f", what,
                          (int)shape->style.stroke, box.x, box.y);
         }
     }
 }
 
-/* ---- Edges, figures, and the markup ---- */
+/* ---- Edges, figures and markup ---- */
 
 static inline void check_no_clipped_text(const char *what, const struct chart *chart,
                                          const struct svg_text *texts, size_t count)
@@ -291,12 +294,12 @@ static inline void check_no_clipped_text(const char *what, const struct chart *c
         if (box->x < EDGE - ROUNDING || box->y < -ROUNDING
             || box->x + box->width > chart->drawing.width - EDGE + ROUNDING
             || box->y + box->height > chart->drawing.height + ROUNDING)
-            fail_msg("%s: \"%s\" at %.0f, %.0f is too near the edge of %.0f x %.0f", what,
+            fail_msg("%s: \"%s\" at %.0f, %.0f is too near the edge of the %.0f x %.0f chart", what,
                      texts[i].string, box->x, box->y, chart->drawing.width, chart->drawing.height);
     }
 }
 
-/* The table's values, in all forms in which they may be drawn. */
+/* The numbers in the chart's table, each in both forms in which a chart can show it. */
 struct drawn_numbers {
     char (*at)[SCALE_NUMBER_SIZE]; /* sorted */
     size_t count;
@@ -330,7 +333,7 @@ static inline bool is_drawn(const struct drawn_numbers *drawn, const char *word)
            && bsearch(wanted, drawn->at, drawn->count, SCALE_NUMBER_SIZE, drawn_compare) != NULL;
 }
 
-/* Checks that the texts that show figures contain only numbers of the table. */
+/* Checks that texts of the kind "figure" contain only numbers from the chart's table. */
 static inline void check_figures_are_known(const char *what, const struct chart *chart,
                                            const struct svg_text *texts, size_t count)
 {
@@ -358,7 +361,7 @@ static inline void check_well_formed(const char *what, const struct text *svg)
     for (size_t i = 0; i < svg->length; i++)
         assert_true((unsigned char)svg->data[i] >= ' ' || svg->data[i] == '\n');
     if (strstr(svg->data, "nan") != NULL && strstr(svg->data, "\"nan") != NULL)
-        fail_msg("%s has a coordinate that is no number", what);
+        fail_msg("%s has a coordinate that is not a number", what);
     for (const char *at = strchr(svg->data, '<'); at != NULL; at = strchr(at + 1, '<')) {
         const char *end = strchr(at, '>');
 
@@ -370,7 +373,7 @@ static inline void check_well_formed(const char *what, const struct text *svg)
     assert_int_equal(depth, 0);
 }
 
-/* Checks all conditions for a chart, which the messages of failures call `what`. */
+/* Checks all conditions for a chart. `what`: its name in failure messages. */
 static inline void chart_is_sound(const char *what, const struct chart *chart)
 {
     TEXT_AUTO svg = { 0 };
@@ -379,7 +382,7 @@ static inline void chart_is_sound(const char *what, const struct chart *chart)
 
     svg_write(&chart->drawing, SVG_CLASSES, &svg);
     if (svg.length > SVG_BYTES_MAX)
-        fail_msg("%s has %zu bytes", what, svg.length);
+        fail_msg("%s has %zu bytes, more than %d", what, svg.length, SVG_BYTES_MAX);
     check_well_formed(what, &svg);
     count = svg_texts(&svg, &texts);
     assert_true(count >= 1);

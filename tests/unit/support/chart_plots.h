@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws the kinds of plots that need more than runs, with further arguments that suit any runs. */
+/* Draws the kinds of charts that need other arguments besides the runs. Here, these arguments have
+ * values that suit any runs. */
 #pragma once
 
 #include "analysis/charts/chart.h"
 #include "tests/unit/support/shaped_runs.h"
 
-#define COMPARED_CELLS_LIMIT (COMPARE_CELLS_MAX / 2) /* of each of two runs */
+#define COMPARED_CELLS_LIMIT (COMPARE_CELLS_MAX / 2) /* for each of two runs */
 
 static inline void draw_heat(const struct chart_runs *runs, struct chart *out)
 {
@@ -52,9 +53,10 @@ static const char *const facts[] = { "model",    "model_revision", "quantization
                                      "region",   "limits",         "workload",
                                      "tool",     "dataset",        NULL };
 
-/* Compares the first half of the runs with the second (of an odd number, the last run is left out),
- * or the only run with itself. If the first run has COMPARED_CELLS_LIMIT cells or more, the
- * comparison stays empty. */
+/* Compares the first half of the runs with the second half, or a single run with itself. If the
+ * number of runs is odd (and not 1), the last run is omitted. If the first run has
+ * COMPARED_CELLS_LIMIT cells or more, nothing is compared, and the chart shows an empty
+ * comparison. */
 static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
 {
     static const char *const none[] = { NULL };
@@ -78,8 +80,8 @@ static inline void draw_forest(const struct chart_runs *runs, struct chart *out)
     chart_forest(&compared, out);
 }
 
-/* Draws a day of a server: series with a gap, restarts, two sweeps and notes, some of which are
- * outside the axis, and a panel without a series. `ends_ms`: the end of the axis. */
+/* Draws a day in a server's history: series with gaps, restarts, two sweeps, notes, and a panel
+ * without a series. Some of the data lies outside the day. `ends_ms`: the end of the time axis. */
 static inline void draw_history_to(const char *name, int64_t ends_ms, struct chart *out)
 {
     static struct chart_moment moments[2][288];

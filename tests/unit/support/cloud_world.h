@@ -25,17 +25,18 @@ struct world {
     struct fake_server *server;
     struct cloud_endpoints *endpoints;
     char folder[FOLDER_SIZE];
-    /* how many requests there were for an access token, for an identity token, and for the rest */
-    int tokens, identities, calls;
-    int valid;  /* the number of the only access token that calls accept; 0: they accept any */
-    int life_s; /* of each access token */
-    int status; /* HTTP status of the answers to calls; 0: 200 */
-    /* number of calls after which the status is 200; 0: the status does not change */
+    int tokens, identities; /* number of requests for access tokens and for identity tokens */
+    int calls;              /* number of all other requests, named calls below */
+    int valid;  /* calls accept only the access token with this number; 0: they accept any */
+    int life_s; /* lifetime of each access token */
+    int status; /* HTTP status of answers to calls; 0: 200 */
+    /* after this many calls, the status becomes 200; 0: it does not change */
     int good_after;
-    const char *answer, *type; /* of calls; NULL: a small JSON object */
-    bool breaks_off;           /* calls get no answer: the connection ends */
-    bool without_flavor;       /* metadata answers lack the header Metadata-Flavor */
-    bool token_down;           /* requests for an access token get a 503 */
+    /* body and content type of answers to calls; NULL: a small JSON object */
+    const char *answer, *type;
+    bool breaks_off;     /* the connection of a call ends without an answer */
+    bool without_flavor; /* metadata answers lack the header Metadata-Flavor */
+    bool token_down;     /* requests for an access token get a 503 */
     char last_bearer[256], last_path[256], last_type[64], last_body[4096];
 };
 
@@ -178,7 +179,7 @@ static inline struct cloud *make(const struct world *world, enum cloud_kind kind
     return cloud;
 }
 
-/* A project on Cloud Run. */
+/* The URL of a project in the Cloud Run API. */
 #define RUN "https://run.googleapis.com/v2/projects/p"
 
 static inline bool call(struct cloud *cloud, const char *method, const char *url,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sides of runs, alike until a test changes them, for the tests of analysis/compare/. */
+/* Runs of a baseline and of a candidate, for the tests of analysis/compare/. All runs are alike
+ * until a test changes them. */
 #pragma once
 
 #include <math.h>
@@ -17,21 +18,21 @@
 #include "base/core/random.h"
 
 #define RUNS 10
-#define CELLS 8 /* 1, 2, 4 and 8 users at 128 and 1024 tokens */
+#define CELLS 8 /* 1, 2, 4 and 8 users, with prompts of 128 and 1024 tokens */
 
 /* Indices into compare_metrics. */
 enum { OUTPUT_THROUGHPUT, REQUEST_THROUGHPUT, TTFT_P50, TTFT_P99, ITL_P50, TPOT_P50, E2E_P50 };
 
 struct trial {
-    struct evidence runs[RUNS]; /* those of the baseline first */
-    size_t repetitions;         /* of each side */
+    struct evidence runs[RUNS]; /* the baseline's runs come first */
+    size_t repetitions;         /* number of runs on each side */
     size_t metric;
     const char *factors[4], *accepted[4];
     bool paired, as_deployments;
-    /* standard deviation, like RUN_SPREAD, of what both runs of a pair share; 0: nothing */
+    /* like RUN_SPREAD, but for the deviation that both runs of a pair share; 0: they share none */
     double drift;
-    /* Cells faster than their run by more than so many times CELL_SPREAD are client_limited; 0:
-     * none. */
+    /* A cell is client_limited if it is faster than its run by more than `limit` times CELL_SPREAD;
+     * 0: no cell is. */
     double limit;
     struct comparison comparison;
 };
@@ -120,12 +121,11 @@ static inline const struct comparison *compare(struct trial *trial)
     return &trial->comparison;
 }
 
-/* Standard deviations of the logarithm of the speed: of what all cells of a run share, and of what
- * each cell adds. */
-#define RUN_SPREAD 0.02
-#define CELL_SPREAD 0.03
+/* Two random deviations are added to the logarithm of a cell's speed. Their standard deviations: */
+#define RUN_SPREAD 0.02  /* of the deviation that all cells of a run share */
+#define CELL_SPREAD 0.03 /* of the cell's own deviation */
 
-/* Returns a number from the standard normal distribution (Box and Muller). */
+/* Returns a number from the standard normal distribution (Box-Muller transform). */
 static inline double normal(struct generator *generator)
 {
     double radius = sqrt(-2 * log(1 - generator_uniform(generator)));

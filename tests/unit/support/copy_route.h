@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three databases of a copy there and back: SQLite files, a database of the engine that the
- * tests use (test_database.h), and SQLite files again. */
+/* The databases of a test that copies SQLite files (`from`) into a database of the engine that the
+ * tests use (`middle`; see test_database.h), and from there into SQLite files again (`to`). */
 #pragma once
 
 #include "store/copy/copy_place.h"
@@ -23,7 +23,7 @@ static inline void copy_route_end(struct copy_route *route)
 {
     folder_remove(route->from);
     folder_remove(route->middle);
-    test_database(route->middle); /* creates the database unless it exists */
+    test_database(route->middle); /* creates the database, so that it can be dropped */
     test_database_drop(route->middle);
     folder_remove(route->to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills databases with rows in every table, and compares two databases. The n-th row of each table
- * has n in its integer columns, and "r<n>" in its text columns (exceptions: every_row_word), so
- * that all references are valid. */
+ * has n in its integer columns and "r<n>" in its text columns, so that all references are valid.
+ * every_row_word lists the exceptions. */
 #pragma once
 
 #include <setjmp.h>
@@ -21,8 +21,9 @@
 
 static const char *const every_row_files[] = { "opsbrain.db", "scrapes.db" };
 
-/* Returns the text for a column whose constraints allow only certain texts, or into which each copy
- * writes this text; NULL: any text will do. In the list, the table "" stands for all tables. */
+/* Returns the text for a column that cannot hold just any text, because its constraints allow only
+ * certain texts or because every copy overwrites it with this text. Returns NULL for other columns.
+ * In the list, the table "" stands for all tables. */
 static inline const char *every_row_word(const char *table, const char *column)
 {
     static const char *const words[][3] = {
@@ -74,8 +75,8 @@ static inline void every_row_bind(sqlite3_stmt *insert, const struct sql_table *
     }
 }
 
-/* Inserts rows, numbered from `first` on. A table for a single row gets row 1 or,
- * if `first` is greater, none. */
+/* Inserts `rows` rows, numbered from `first`. A table that can have only one row gets row 1 if
+ * `first` is 1, and no row otherwise. */
 static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *table, int64_t first,
                                         int64_t rows)
 {
@@ -100,8 +101,8 @@ static inline void every_row_fill_table(sqlite3 *db, const struct sql_table *tab
     text_finish(&statement);
 }
 
-/* Makes a database file with `rows` rows in each table (1 in a table for a single row), and runs
- * `script` on it (NULL: none). */
+/* Makes a database file with `rows` rows in each table (one row in a table that can have only one),
+ * and runs `script` on it (NULL: none). */
 static inline void every_row_fill_file(const char *path, const struct migration_set *migrations,
                                        int64_t rows, const char *script)
 {
@@ -124,9 +125,9 @@ static inline void every_row_fill_file(const char *path, const struct migration_
     sql_connection_close(connection);
 }
 
-/* Fills both files of a folder. The first also gets extremes: NULL, empty texts, unusual
- * characters, the greatest and smallest numbers, a long row, and more rows than a page of a copy
- * has. */
+/* Fills both database files in a folder. The first also gets extremes: NULL, empty strings, unusual
+ * characters, the largest and smallest numbers, a long row, and more rows than a copy reads at
+ * once. */
 static inline void every_row_fill(const char *folder, int64_t rows)
 {
     static const char extremes[] =
@@ -168,7 +169,7 @@ static inline int64_t every_row_number(sqlite3 *db, const char *query)
 }
 
 /* Returns 0 if both databases have the same rows in the table. Otherwise, the more rows differ, the
- * larger is the result. */
+ * larger the result is. */
 static inline int64_t every_row_differences(sqlite3 *db, const char *table)
 {
     char query[600];
@@ -212,7 +213,7 @@ static inline void every_row_compare_file(const char *a, const char *b, const ch
     sqlite3_close(db);
 }
 
-/* Fails the test unless the databases of two folders have the same tables with the same rows. */
+/* Fails the test unless the databases in two folders have the same tables with the same rows. */
 static inline void every_row_compare(const char *a, const char *b)
 {
     for (int set = 0; set < 2; set++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools of the fleet, on the test's cloud, with a job thread that carries out plans. */
+/* The fleet tools, used on a simulated cloud, with a job thread that carries out plans. */
 #pragma once
 
 #include "tests/unit/support/fleet_world.h"
 #include "tests/unit/support/tool_world.h"
 
-/* Both are of the current test. */
+/* Both belong to the current test. */
 static struct fleet_world *cloud;
 static struct fleet_frame frame;
 
@@ -41,8 +41,8 @@ static inline int fleet_tear_down(void **state)
 #define YES "{\"action\":\"accept\",\"content\":{\"agree\":true}}"
 #define NO "{\"action\":\"decline\"}"
 
-/* Makes this principal the caller of the next calls. `reply`: its client's answer to questions;
- * NULL: the client cannot be asked. */
+/* From now on, calls come from this principal. `reply`: what the principal's client answers to
+ * questions; NULL: the client cannot be asked. */
 static inline void as(struct world *world, const char *principal, enum role role, const char *reply)
 {
     world->principal = principal;
@@ -50,7 +50,7 @@ static inline void as(struct world *world, const char *principal, enum role role
     world->reply = reply;
 }
 
-/* Registers the target "lab" as an admin. The next calls are those of alice, an operator. */
+/* Registers the target "lab" as an admin. From then on, calls come from alice, an operator. */
 static inline void register_lab(struct world *world, const char *more)
 {
     char arguments[600];
@@ -70,7 +70,7 @@ static inline json_t *plan(struct world *world, const char *more)
     return world_ok(world, "deployment_plan", arguments);
 }
 
-/* Returns arguments that name the plan, valid until the next call. */
+/* Returns arguments that name the plan. The string is valid until with_plan is called again. */
 static inline const char *with_plan(const json_t *made, const char *more)
 {
     static char arguments[300];
@@ -80,7 +80,7 @@ static inline const char *with_plan(const json_t *made, const char *more)
     return arguments;
 }
 
-/* Waits up to 20 s for the job that `begun` names, and checks that it is in this state then. */
+/* Waits up to 20 s for the job that `begun` names to end, then checks that it is in `state`. */
 static inline void await(struct world *world, const json_t *begun, const char *state)
 {
     char arguments[120];
@@ -90,7 +90,7 @@ static inline void await(struct world *world, const json_t *begun, const char *s
              json_get_text(begun, "job", ""));
     shown = world_ok(world, "job_show", arguments);
     if (strstr(text_string(&world->text), state) == NULL)
-        fail_msg("not %s: %s", state, text_string(&world->text));
+        fail_msg("the job is not %s: %s", state, text_string(&world->text));
 }
 
 static inline void deploy(struct world *world)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A provider in memory, which refuses what a real one would refuse, and counts the requests. The
- * memory is shared between processes, so that it outlives one that is killed at a request. */
+/* An in-memory provider that refuses what a real one would refuse, and counts the requests. Its
+ * memory is shared between processes, so that its state survives when a process is killed. */
 #pragma once
 
 #include <setjmp.h>
@@ -27,8 +27,9 @@
 #define FLEET_RESOURCES 64
 /* The machine type of servers that must be stopped before their end can be changed. */
 #define FLEET_EXTENDS_STOPPED "stops-to-be-extended"
-/* After a creation or a change, so many polls find the operation unfinished. A server starts in
- * three phases; the first two last for so many polls each, including those of the operation. */
+/* The operation of a creation or a change stays unfinished for this many polls. A server starts in
+ * three phases, and each of the first two also lasts this many polls, including polls of the
+ * operation. */
 #define FLEET_POLLS 2
 
 struct fleet_resource {
@@ -37,30 +38,30 @@ struct fleet_resource {
     char instance[64], deployment[64]; /* from its labels */
     int created;                       /* how often it was created */
     int64_t replicas, ends_ms;
-    char at_end[16]; /* set by tests, as if from its labels; "": none */
+    char at_end[16]; /* "stop" or "destroy", as if from its labels; only set by tests; "": none */
     int polls;       /* polls since it was created or changed */
-    int changes;     /* how often it was changed; also its etag */
+    int changes;     /* how often it was changed; this number is also its etag */
 };
 
-/* How a request is answered. */
+/* What goes wrong with a request. */
 enum fleet_fault {
     FAULT_NONE,
-    FAULT_BUSY,   /* 503 before the effect */
-    FAULT_LOST,   /* no answer after the effect */
-    FAULT_REFUSE, /* 403 */
-    FAULT_DOUBT,  /* 400 before the effect; only the resource shows whether there was an effect */
-    FAULT_BREAK,  /* every operation ends with an error; its resource remains */
+    FAULT_BUSY,   /* 503; the request has no effect */
+    FAULT_LOST,   /* the request takes effect, but no answer arrives */
+    FAULT_REFUSE, /* 403; the request has no effect */
+    FAULT_DOUBT,  /* 400; the request has no effect, but only reading the resource shows that */
+    FAULT_BREAK,  /* every operation ends with an error, but its resource remains */
 };
 
 struct fleet_world {
     struct fleet_resource resources[FLEET_RESOURCES];
     int resource_count;
     int events, kill_at; /* the process is killed at this event; 0: never */
-    int writes;          /* requests except GET, dry runs, and those that a fault refused */
-    int touched_foreign; /* changes of resources without our label */
-    /* The fault concerns writes (FAULT_BUSY: reads, too) whose URL contains this. If it is "",
-     * FAULT_REFUSE also concerns all dry runs, whatever faults_left is. FAULT_BREAK depends on
-     * neither fault_at nor faults_left. */
+    int writes;          /* requests, except GETs, dry runs, and those that a fault refused */
+    int touched_foreign; /* changes to resources without our label */
+    /* The fault affects writes (FAULT_BUSY: reads, too) whose URL contains fault_at. If fault_at
+     * is "", FAULT_REFUSE also affects all dry runs, whatever faults_left is. FAULT_BREAK depends
+     * on neither fault_at nor faults_left. */
     char fault_at[64];
     enum fleet_fault fault;
     int faults_left; /* how many more requests get the fault; below 0: all */
@@ -68,10 +69,11 @@ struct fleet_world {
     double usd; /* price per hour of every recipe; below 0: not known */
     int recipe_revision, scale_max;
     bool recipe_is_gone, recipe_breaks_rule;
-    bool needs_etag;      /* a change must name the current etag; reads leave out 0 replicas */
-    bool extends_stopped; /* the end of a server can only be changed while it is stopped */
-    char address[64];     /* of every server; "": one at which nothing listens */
-    char twins_on[64];    /* target with different servers of the same names; "": none */
+    bool needs_etag; /* a change must name the current etag; reads omit `replicas` if it is 0 */
+    bool extends_stopped; /* a server's end can be changed only while the server is stopped */
+    char address[64];     /* the address of every server; "": one at which nothing listens */
+    /* The name of a target that lists different servers with the same names; "": none. */
+    char twins_on[64];
 };
 
 /* Counts an event: the beginning of a request, the moment after a write, or an observation. */
@@ -132,7 +134,7 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
     world->writes++;
     if (strcmp(method, "POST") == 0) {
         if (resource->exists)
-            return fleet_reply(out, 409, CLOUD_REFUSED, "it exists already", error);
+            return fleet_reply(out, 409, CLOUD_REFUSED, "it already exists", error);
         resource->exists = true;
         resource->created++;
         resource->polls = 0;
@@ -142,7 +144,7 @@ static inline bool fleet_write(struct fleet_world *world, const char *method, co
                  json_get_text(labels, "deployment", ""));
     } else if (world->needs_etag && strcmp(method, "PATCH") == 0
                && json_get_integer(body, "etag", -1) != resource->changes) {
-        return fleet_reply(out, 403, CLOUD_REFUSED, "its etag is different", error);
+        return fleet_reply(out, 403, CLOUD_REFUSED, "the etag does not match", error);
     } else if (!resource->exists) {
         return fleet_reply(out, 404, CLOUD_REFUSED, "it does not exist", error);
     } else if (strncmp(resource->instance, "ins_", 4) != 0) {
@@ -189,7 +191,7 @@ static inline bool fleet_read(struct fleet_world *world, const char *url, struct
     return fleet_reply(out, 200, CLOUD_DONE, "", error);
 }
 
-/* Returns whether this fault concerns the request, and counts down faults_left if so. */
+/* Returns whether the request gets this fault, and if so decrements faults_left. */
 static inline bool fleet_has_fault(struct fleet_world *world, const char *url,
                                    enum fleet_fault fault)
 {
@@ -434,7 +436,7 @@ static inline bool fleet_test_check(struct cloud *cloud, const struct fleet_targ
     (void)target;
     (void)error;
     json_array_append_new(findings, json_pack("{s:s, s:b, s:s}", "need", "create services", "ok", 0,
-                                              "fix", "grant the role of deployers"));
+                                              "fix", "grant the deployer role"));
     return true;
 }
 
@@ -449,7 +451,7 @@ static inline bool fleet_test_key(struct cloud *cloud, const struct observed *ob
 }
 
 static const struct provider fleet_test_provider = {
-    .name = "kubernetes", /* recipes must name a real provider; the frame treats all alike */
+    .name = "kubernetes", /* recipes must name a real provider; which one does not matter */
     .title = "The test's cloud",
     .verbs = VERB_BIT(VERB_CREATE) | VERB_BIT(VERB_UPDATE) | VERB_BIT(VERB_START)
              | VERB_BIT(VERB_STOP) | VERB_BIT(VERB_SCALE) | VERB_BIT(VERB_EXTEND)
@@ -473,7 +475,7 @@ static const struct provider *const fleet_test_providers[] = { &fleet_test_provi
 
 /* ---- The frame ---- */
 
-/* The world stands for the cloud: the provider's functions cast it back. */
+/* Returns the world as the cloud; the provider's functions cast it back. */
 static inline bool fleet_test_cloud(void *context, const struct fleet_target *target,
                                     struct cloud **out, struct error *error)
 {

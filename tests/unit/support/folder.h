@@ -18,8 +18,8 @@ static inline void folder_create(char out[FOLDER_SIZE])
         abort();
 }
 
-/* Creates the folder in memory, where thousands of transactions are fast, if the system has
- * /dev/shm; otherwise as folder_create does. */
+/* Creates the folder in /dev/shm, which is in memory, so that thousands of transactions are fast.
+ * If the system has no /dev/shm, does the same as folder_create. */
 static inline void folder_create_in_memory(char out[FOLDER_SIZE])
 {
     snprintf(out, FOLDER_SIZE, "/dev/shm/opsbrain-test-XXXXXX");
@@ -36,8 +36,7 @@ static inline int folder_remove_entry(const char *path, const struct stat *statu
     return remove(path);
 }
 
-/* Removes the folder and the file beside it, which records that there were keys
- * (server/access/key_marker.h). */
+/* Removes the folder and its key marker, a file next to it (server/access/key_marker.h). */
 static inline void folder_remove(const char *folder)
 {
     char marker[FOLDER_SIZE + 8];

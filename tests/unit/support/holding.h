@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that occupies its worker until the test lets it answer, or the call is cancelled. */
+/* A tool that occupies its worker until the test lets it answer or the call is cancelled. */
 #pragma once
 
 #include "base/core/workers.h"
@@ -31,8 +31,8 @@ static const struct tool holding_tool = {
     .run = holding_run,
 };
 
-/* Waits up to five seconds until `count` calls wait for a worker. Returns whether exactly that many
- * wait then. */
+/* Waits up to five seconds until at least `count` calls are queued for a worker. Returns whether
+ * exactly `count` are queued then. */
 static inline bool holding_queue_reaches(const struct served *served, size_t count)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);

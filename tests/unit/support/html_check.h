@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that a document is safe HTML: balanced, without scripts except for data, without
- * attributes that run anything, and without URLs of other servers. */
+/* Checks that a document is safe HTML: its tags are balanced, its scripts contain only data, no
+ * attribute runs code, and no URL names another server. */
 #pragma once
 
 #include <ctype.h>
@@ -16,11 +16,11 @@
 #include "base/core/text.h"
 
 #define HTML_CHECK_DEPTH 64
-#define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* opsbrain's pages, to which links may lead */
+#define HTML_CHECK_BASE "http://127.0.0.1:8080/" /* links to opsbrain's pages are allowed */
 
 struct html_check {
-    const char *what;                /* named in failure messages */
-    char open[HTML_CHECK_DEPTH][32]; /* names of the open elements, the outermost first */
+    const char *what;                /* the name of the document in failure messages */
+    char open[HTML_CHECK_DEPTH][32]; /* names of the open elements, outermost first */
     size_t depth, elements;
 };
 
@@ -32,7 +32,8 @@ static inline bool html_is_among(const char *name, const char *const *names)
     return false;
 }
 
-/* Like strstr, which under AddressSanitizer reads the entire document in each call. */
+/* Does the same as strstr, which would read the entire document in each call under
+ * AddressSanitizer. */
 static inline const char *html_find(const char *at, const char *words)
 {
     size_t length = strlen(words);
@@ -60,7 +61,7 @@ static inline void html_check_value(const struct html_check *check, const char *
         assert_string_equal(value, "application/json");
 }
 
-/* Checks the attributes of a tag; `at` is the text after its name. Returns the '>' or "/>" that
+/* Checks the attributes of a tag. `at`: the text after the tag's name. Returns the '>' or "/>" that
  * ends the tag. */
 static inline const char *html_check_attributes(const struct html_check *check, const char *element,
                                                 const char *at)
@@ -92,8 +93,8 @@ static inline const char *html_check_attributes(const struct html_check *check, 
     return at;
 }
 
-/* Checks one tag. Returns the text after it; after the start of a script or a style sheet, its end
- * tag. */
+/* Checks one tag. Returns the text after the tag or, if it starts a script or a style sheet, the
+ * end tag of that element. */
 static inline const char *html_check_tag(struct html_check *check, const char *at)
 {
     static const char *const empty[] = { "meta", "br", "img", "input", "source", "link", NULL };
@@ -123,7 +124,7 @@ static inline const char *html_check_tag(struct html_check *check, const char *a
     return end + 1;
 }
 
-/* Checks the document, which the messages of failures call `what`. */
+/* Checks the document. `what`: its name in failure messages. */
 static inline void html_is_sound(const char *what, const struct text *document)
 {
     struct html_check check = { .what = what };
@@ -142,7 +143,7 @@ static inline void html_is_sound(const char *what, const struct text *document)
     assert_true(check.elements > 0);
 }
 
-/* ---- Finding texts ---- */
+/* ---- Finding text ---- */
 
 /* Returns the text between the first `from` and the next `to`. The caller frees it. */
 static inline char *html_between(const struct text *document, const char *from, const char *to)
@@ -157,7 +158,7 @@ static inline char *html_between(const struct text *document, const char *from, 
     return strndup(begin, (size_t)(end - begin));
 }
 
-/* Reads the text of a row's n-th cell, counted from 0. `row`: the text after the row's "<tr...>";
+/* Reads the text of a row's n-th cell, counted from 0. `row`: the HTML from the start of the row;
  * `element`: "<td" or "<th". */
 static inline void html_cell_text(const char *row, const char *element, size_t n, char out[256])
 {
@@ -171,8 +172,8 @@ static inline void html_cell_text(const char *row, const char *element, size_t n
     fail_msg("a row has too few cells");
 }
 
-/* Returns the index of the column with the heading; -1: there is none. `head`: the text after the
- * "<tr...>" of the headings. */
+/* Returns the index of the column with this heading; -1: there is none. `head`: the HTML of the
+ * row of headings. */
 static inline int html_column(const char *head, const char *heading)
 {
     char text[256], wanted[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small HTTP client on a raw socket: one connection, any bytes, bodies with a length or in
- * chunks, event streams. A read gives up when nothing arrives for five seconds. */
+/* A small HTTP client that uses one connection, a raw socket. It can send any bytes, and reads
+ * event streams and bodies, chunked or with a Content-Length. A read gives up when nothing arrives
+ * for five seconds. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,12 +21,12 @@
 
 struct http_client {
     int fd;
-    struct text received; /* bytes that are not yet consumed */
+    struct text received; /* bytes that are not consumed yet */
     struct text head;     /* status line and headers of the last answer */
     int status;
     bool chunked; /* the body comes in chunks */
     bool ended;   /* the last chunk was read */
-    size_t left;  /* bytes of the chunk, or of the body, that were not yet read */
+    size_t left;  /* unread bytes of the chunk or, if not chunked, of the body */
 };
 
 static inline void http_open(struct http_client *client, unsigned port)
@@ -60,8 +61,8 @@ static inline void http_send_bytes(struct http_client *client, const char *bytes
     }
 }
 
-/* Sends a request. `headers`: lines, each with its line end; NULL: none. Adds the header Host if it
- * is not among them, and Content-Length if there is a body. */
+/* Sends a request. `headers`: header lines, each with its line end; NULL: none. Adds a Host header
+ * if there is none, and a Content-Length header if there is a body. */
 static inline void http_send(struct http_client *client, const char *verb, const char *path,
                              const char *headers, const char *body)
 {
@@ -79,7 +80,7 @@ static inline void http_send(struct http_client *client, const char *verb, const
     http_send_bytes(client, text_string(&request), request.length);
 }
 
-/* Reads more bytes. Returns false at the end of the connection, or if nothing arrives for five
+/* Reads more bytes. Returns false if the connection has ended, or if nothing arrives for five
  * seconds. */
 static inline bool http_receive(struct http_client *client)
 {
@@ -115,7 +116,7 @@ static inline bool http_line(struct http_client *client, struct text *out)
     return true;
 }
 
-/* Returns the value of a header of the last answer (heap), or NULL. */
+/* Returns the value of a header in the last answer; NULL: there is none. The caller frees it. */
 static inline char *http_header(const struct http_client *client, const char *name)
 {
     TEXT_AUTO wanted = { 0 };
@@ -131,8 +132,8 @@ static inline char *http_header(const struct http_client *client, const char *na
     return text_take(&value);
 }
 
-/* Reads the status line and the headers; skips those of a 100. Returns the status; 0: no head of
- * HTTP/1.1 arrived. */
+/* Reads the status line and the headers, after skipping those of a "100 Continue". Returns the
+ * status; 0: no complete HTTP/1.1 head arrived. */
 static inline int http_read_head(struct http_client *client)
 {
     TEXT_AUTO line = { 0 };
@@ -157,7 +158,7 @@ static inline int http_read_head(struct http_client *client)
     return client->status;
 }
 
-/* Appends the next part of the body. Returns false at the body's end, or if no more arrives. */
+/* Appends the next part of the body. Returns false if the body has ended, or if no more arrives. */
 static inline bool http_read_part(struct http_client *client, struct text *body)
 {
     TEXT_AUTO line = { 0 };
@@ -188,7 +189,7 @@ static inline bool http_read_part(struct http_client *client, struct text *body)
     return true;
 }
 
-/* Sends one request and reads the whole answer. Returns the status; 0: none arrived. `body_out` may
+/* Sends one request and reads the whole answer. Returns the status; 0: none arrived. `body_out` can
  * be NULL. */
 static inline int http_exchange(struct http_client *client, const char *verb, const char *path,
                                 const char *headers, const char *body, struct text *body_out)
@@ -205,7 +206,7 @@ static inline int http_exchange(struct http_client *client, const char *verb, co
     return client->status;
 }
 
-/* Does the same on a connection that is only for this request. */
+/* Does the same on a new connection that is used only for this request. */
 static inline int http_request(unsigned port, const char *verb, const char *path,
                                const char *headers, const char *body, struct text *body_out)
 {
@@ -218,9 +219,9 @@ static inline int http_request(unsigned port, const char *verb, const char *path
     return status;
 }
 
-/* Reads the next event of a stream: `out` is its data ("" for a priming event), or begins with ":"
- * for a comment. `pending` keeps the bytes after it. Returns false at the end of the stream, or if
- * no more arrives. */
+/* Reads the next event or comment of a stream. `out`: the event's data ("" for a priming event,
+ * which has only an id), or the comment with its ":". `pending` keeps the bytes that follow.
+ * Returns false if the stream has ended, or if no more arrives. */
 static inline bool http_event(struct http_client *client, struct text *pending, struct text *out)
 {
     char *end;
@@ -240,7 +241,7 @@ static inline bool http_event(struct http_client *client, struct text *pending, 
     return true;
 }
 
-/* Reads the next event that has a message: skips priming events and empty comments. */
+/* Reads the next event that has a message, and skips priming events and empty comments. */
 static inline bool http_message(struct http_client *client, struct text *pending, struct text *out)
 {
     do
@@ -250,8 +251,8 @@ static inline bool http_message(struct http_client *client, struct text *pending
     return true;
 }
 
-/* Reads until the server closes the connection, or sends nothing for five seconds. Returns whether
- * it closed the connection. */
+/* Reads until the server closes the connection or sends nothing for five seconds. Returns whether
+ * the server closed the connection. */
 static inline bool http_is_closed(struct http_client *client)
 {
     while (http_receive(client))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports result files, and checks the remarks on them, or why they are refused. */
+/* Imports result files, and checks the remarks on them or, for refused files, the error message. */
 #pragma once
 
 #include <math.h>
@@ -15,7 +15,8 @@
 #include "base/core/memory.h"
 #include "tests/unit/support/published.h"
 
-/* Imports a text. `format` NULL: it is detected. `columns`: see struct import_file; may be NULL. */
+/* Imports a file with this text. `format`: NULL if it is to be detected. `columns`: see
+ * struct import_file; can be NULL. */
 static inline void import_stated(const char *text, const char *format, const char *const *columns,
                                  struct evidence *out)
 {
@@ -33,7 +34,7 @@ static inline void import_text(const char *text, struct evidence *out)
     import_stated(text, NULL, NULL, out);
 }
 
-/* Imports a file of tests/data/imports, and checks that it is recognized as of this format. */
+/* Imports a file from tests/data/imports, and checks that its format is recognized as `format`. */
 static inline void import_fixture(const char *name, const char *format, struct evidence *out)
 {
     TEXT_AUTO bytes = { 0 };
@@ -45,7 +46,7 @@ static inline void import_fixture(const char *name, const char *format, struct e
     assert_int_equal(strlen(out->digest), 64);
 }
 
-/* Checks that the import of a text is refused with these words. */
+/* Checks that a file with this text is refused, and that the error message contains `words`. */
 static inline void refuses_stated(const char *text, const char *format, const char *const *columns,
                                   const char *words)
 {
@@ -78,7 +79,7 @@ static inline bool has_remark(const struct evidence *evidence, const char *words
     return false;
 }
 
-/* Checks that a remark contains these words. */
+/* Checks that a remark contains `words`. */
 static inline void remarks(const struct evidence *evidence, const char *words)
 {
     FREE_AUTO char *all = json_dumps(evidence->remarks, JSON_ENCODE_ANY);
@@ -87,9 +88,9 @@ static inline void remarks(const struct evidence *evidence, const char *words)
         fail_msg("no remark says \"%s\": %s", words, all);
 }
 
-/* Checks that two figures are equal but for rounding. */
+/* Checks that two figures are equal except for rounding. */
 static inline void is_near(double actual, double expected)
 {
     if (!(fabs(actual - expected) <= 1e-9 * fmax(1, fabs(expected))))
-        fail_msg("%.12g is not %.12g", actual, expected);
+        fail_msg("got %.12g, expected %.12g", actual, expected);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "kubernetes", with a small strict API server (tests/clouds/fake_kubernetes.c). */
+/* The provider "kubernetes", and a fake API server for it (tests/clouds/fake_kubernetes.c). */
 #pragma once
 
 #include <setjmp.h>
@@ -131,7 +131,7 @@ static inline struct observed look(struct world *world)
     return now;
 }
 
-/* Puts the pods into the state `pod` (fake_kubernetes.h), and checks what is then observed. */
+/* Puts the pods into the state `pod` (see fake_kubernetes.h), and checks what is observed then. */
 static inline void check_state(struct world *world, const char *pod, const char *state,
                                const char *phase, const char *message)
 {
@@ -166,9 +166,9 @@ static inline const struct step *find_step(const struct step *steps, size_t coun
     for (size_t i = 0; i < count; i++)
         if (strcmp(steps[i].name, name) == 0)
             return &steps[i];
-    fail_msg("no step %s", name);
+    fail_msg("there is no step \"%s\"", name);
     return NULL;
 }
 
-/* A test with an API server. */
+/* A test with its own fake API server. */
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store of its own for each test, and functions that fill it. */
+/* A separate store for each test, and functions that fill it. */
 #pragma once
 
 #include <setjmp.h>
@@ -59,7 +59,8 @@ static inline void ledger_reopen(struct ledger *ledger)
             fail_msg("%s", (ledger)->error.message);                                               \
     } while (0)
 
-/* Fails the test unless the call fails with this kind of error, and its message has these words. */
+/* Fails the test unless the call fails with an error of this kind, whose message contains
+ * `words`. */
 #define assert_refused(ledger, call, expected_kind, words)                                         \
     do {                                                                                           \
         assert_false(call);                                                                        \
@@ -91,8 +92,8 @@ static inline struct deployment ledger_deployment(struct ledger *ledger, const c
     return stored;
 }
 
-/* Creates a sweep with `levels` cells, of concurrency 1, 2, 4 ..., in each repetition. `key`: its
- * idempotency key; NULL: none. */
+/* Creates a sweep whose repetitions each have `levels` cells, with a concurrency of 1, 2, 4 and so
+ * on. `key`: its idempotency key; NULL: none. */
 static inline bool ledger_sweep_with_key(struct ledger *ledger, const struct deployment *deployment,
                                          size_t levels, int64_t repetitions, const char *key,
                                          const char *arguments_digest, int64_t now_ms,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes runs as load generators report them, of a server whose behaviour is known. The figures of
- * a run agree so well with each other that the audit finds no mistake in them. */
+/* Makes runs of a simulated server, with the figures that various load generators would report.
+ * The figures of a run agree with each other, so the audit must find no mistake in them. */
 #pragma once
 
 #include <math.h>
@@ -10,16 +10,16 @@
 
 #include "analysis/evidence/evidence.h"
 
-/* The tools; for each, which figures of maker_measure it reports. */
+/* The load generators, and which of the figures from maker_measure each of them reports. */
 enum reporter {
-    REPORTER_OPSBRAIN, /* all, with the mean number of requests in flight */
+    REPORTER_OPSBRAIN, /* all */
     REPORTER_VLLM,     /* all but the mean number of requests in flight */
-    REPORTER_AIPERF,   /* as vLLM, and its own token counts besides the server's */
-    REPORTER_GUIDELLM, /* all, as opsbrain */
+    REPORTER_AIPERF,   /* the same as vLLM, and two token counts: its own and the server's */
+    REPORTER_GUIDELLM, /* all */
     /* the number of requests asked for, request and output rates, the mean output length, the
-     * success rate, and E2E without p99 and maximum */
+     * success rate, and the E2E latency except its p99 and maximum */
     REPORTER_TABLE,
-    REPORTER_BARE, /* request and output rates, the mean output length, and the mean E2E */
+    REPORTER_BARE, /* request and output rates, the mean output length, and the mean E2E latency */
     REPORTERS
 };
 
@@ -29,7 +29,7 @@ struct maker {
     /* The server. */
     double slots, prefill_tokens_per_s, step_ms, step_ms_per_running, template_tokens;
     /* The client. */
-    double pause_ms; /* between the requests of a user; with several users, at most 2 % of the
+    double pause_ms; /* between a user's requests; with several users, at most 2 % of the E2E
                         latency */
     double noise;
     /* The grid. */
@@ -78,7 +78,7 @@ static inline struct maker maker_create(int number)
     return maker;
 }
 
-/* Makes all figures of one latency; the percentiles ascend. */
+/* Makes all figures of one latency, with ascending percentiles. */
 static inline struct evidence_latency maker_latency(double mean_ms, double tail, double count)
 {
     return (struct evidence_latency){ .count = count,
@@ -92,7 +92,7 @@ static inline struct evidence_latency maker_latency(double mean_ms, double tail,
                                       .max_ms = mean_ms * (1 + tail) };
 }
 
-/* Computes the figures of a cell. `speed`: a factor of the server's speed. */
+/* Computes the figures of a cell. `speed` multiplies the server's speed. */
 static inline void maker_measure(struct maker *maker, double speed, struct evidence_cell *cell)
 {
     double running = fmin(cell->concurrency, maker->slots), users = cell->concurrency;
@@ -132,8 +132,8 @@ static inline void maker_forget_latency(struct evidence_latency *latency)
     latency->p50_ms = latency->p90_ms = latency->p95_ms = latency->p99_ms = latency->max_ms = NAN;
 }
 
-/* Removes the figures that the tool does not report, and changes those that it counts in a
- * different way. */
+/* Removes the figures that the load generator does not report, and changes those that it counts
+ * differently. */
 static inline void maker_withhold(const struct maker *maker, struct evidence_cell *cell)
 {
     bool bare = maker->reporter == REPORTER_BARE;
@@ -142,7 +142,7 @@ static inline void maker_withhold(const struct maker *maker, struct evidence_cel
         cell->concurrency_actual = NAN;
     if (maker->reporter == REPORTER_OPSBRAIN)
         cell->concurrency_actual = cell->concurrency * 0.998;
-    if (maker->reporter == REPORTER_AIPERF) { /* AIPerf does not count the template's tokens */
+    if (maker->reporter == REPORTER_AIPERF) { /* its own count omits the chat template */
         cell->input_tokens_usage = cell->input_tokens_mean;
         cell->output_tokens_usage = cell->output_tokens_mean;
         cell->input_tokens_mean = cell->input_length;
@@ -185,8 +185,8 @@ static inline struct evidence_cell *maker_add(struct maker *maker, struct eviden
     return cell;
 }
 
-/* Makes a run with a cell for each model, repetition, context and level. A run of opsbrain has one
- * model and one repetition. */
+/* Makes a run with a cell for each model, repetition, context and level. A run by opsbrain
+ * itself has one model and one repetition. */
 static inline void maker_run(struct maker *maker, struct evidence *out)
 {
     evidence_init(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends JSON-RPC as MCP clients do, with http_client.h, and finds members of the answers. */
+/* Sends JSON-RPC as MCP clients do, using http_client.h, and looks up members of the answers. */
 #pragma once
 
 #include <jansson.h>
@@ -10,7 +10,8 @@
 #define MCP_HEADERS                                                                                \
     "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
-/* The params of a modern request: `members` ("", or "\"name\":...,"), then `_meta`. */
+/* The params of a request in the protocol without sessions (2026-07-28): first `members`, which is
+ * "" or "\"name\":...,", then `_meta`. */
 #define MODERN_PARAMS(members)                                                                     \
     "\"params\":{" members                                                                         \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
@@ -23,8 +24,8 @@
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"unit\",\"version\":\"1\"}}}"
 
-/* Posts a body and reads the complete answer. Returns the answer's JSON, a new reference; NULL: no
- * answer arrives, or it is empty or not JSON. `headers` NULL: MCP_HEADERS. */
+/* Posts a body and reads the complete answer. Returns the answer's JSON, a new reference, or NULL
+ * if no answer arrives or it is empty or not JSON. If `headers` is NULL, MCP_HEADERS are sent. */
 static inline json_t *mcp_post_on(struct http_client *client, const char *headers, const char *body,
                                   int *status)
 {
@@ -51,7 +52,8 @@ static inline json_t *mcp_post_once(unsigned port, const char *headers, const ch
     return reply;
 }
 
-/* Sends initialize; returns the session's id, which the caller frees, or NULL. */
+/* Sends initialize. Returns the session's id, which the caller frees, or NULL if the server sends
+ * none. */
 static inline char *mcp_initialize(unsigned port, const char *more_headers)
 {
     struct http_client client;
@@ -69,8 +71,8 @@ static inline char *mcp_initialize(unsigned port, const char *more_headers)
     return session;
 }
 
-/* Finds a member by its path, such as "result.content.0.text"; NULL: there is no such member.
- * Borrowed. */
+/* Finds a member by its path, such as "result.content.0.text". Returns a borrowed reference, or
+ * NULL if there is no such member. */
 static inline const json_t *json_at(const json_t *value, const char *path)
 {
     char name[128];
@@ -86,7 +88,7 @@ static inline const json_t *json_at(const json_t *value, const char *path)
     return value;
 }
 
-/* Finds a text by its path; "(none)": there is no text. Borrowed. */
+/* Finds a string by its path. Returns it, borrowed, or "(none)" if there is no string. */
 static inline const char *text_at(const json_t *value, const char *path)
 {
     const char *text = json_string_value(json_at(value, path));
@@ -94,7 +96,7 @@ static inline const char *text_at(const json_t *value, const char *path)
     return text != NULL ? text : "(none)";
 }
 
-/* Finds an integer by its path; 0: there is none. */
+/* Finds an integer by its path. Returns 0 if there is none. */
 static inline int64_t integer_at(const json_t *value, const char *path)
 {
     return json_integer_value(json_at(value, path));

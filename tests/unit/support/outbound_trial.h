@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server on loopback whose answer, good or bad, depends on the requested path, and calls to it,
- * for the tests of base/net/outbound.c. */
+/* A server on loopback for the tests of base/net/outbound.c, and functions that send requests to
+ * it. The requested path decides which good or bad answer the server gives. */
 #pragma once
 
 #include <setjmp.h>
@@ -26,12 +26,12 @@
 #define REQUEST_SIZE 16384
 #define CHUNK "5\r\nhello\r\n"
 
-/* Serves one connection after the other. */
+/* Serves one connection at a time. */
 struct server {
     int listener, port;
     pthread_t thread;
     pthread_mutex_t lock;
-    char request[REQUEST_SIZE]; /* the latest; protected by `lock` */
+    char request[REQUEST_SIZE]; /* the latest request; protected by `lock` */
 };
 
 static inline int bind_loopback(int *port)
@@ -142,7 +142,7 @@ static inline void answer_large(int client, const char *request)
 
     (void)request;
     send_text(client, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
-    for (int i = 0; i < 64; i++) /* 4 MiB, without a stated length */
+    for (int i = 0; i < 64; i++) /* 4 MiB, without Content-Length */
         send_bytes(client, piece, sizeof piece);
 }
 
@@ -309,7 +309,7 @@ static inline int stop_server(void **state)
     return 0;
 }
 
-/* One call to a path of the server, and its result. */
+/* One request to the server, and its result. */
 struct call {
     struct outbound_request request;
     struct outbound_response response;
@@ -329,8 +329,8 @@ static inline void assert_failed(struct call *call, enum failure failure, enum e
 {
     assert_false(call->worked);
     if (call->response.failure != failure)
-        fail_msg("%s, not %s: %s", failure_name(call->response.failure), failure_name(failure),
-                 call->error.message);
+        fail_msg("got %s, expected %s: %s", failure_name(call->response.failure),
+                 failure_name(failure), call->error.message);
     assert_int_equal(call->error.kind, kind);
     outbound_response_finish(&call->response);
 }
@@ -338,10 +338,10 @@ static inline void assert_failed(struct call *call, enum failure failure, enum e
 static inline void assert_says(const struct call *call, const char *words)
 {
     if (strstr(call->error.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", call->error.message, words);
+        fail_msg("\"%s\" does not contain \"%s\"", call->error.message, words);
 }
 
-/* Asserts that the latest request contains the text. */
+/* Asserts that the latest request contains `expected`. */
 static inline void assert_asked(struct server *server, const char *expected)
 {
     pthread_mutex_lock(&server->lock);
@@ -350,7 +350,7 @@ static inline void assert_asked(struct server *server, const char *expected)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* Asserts that the latest request does not contain the text, in whatever case. */
+/* Asserts that the latest request does not contain `unexpected`, ignoring case. */
 static inline void assert_not_asked(struct server *server, const char *unexpected)
 {
     pthread_mutex_lock(&server->lock);

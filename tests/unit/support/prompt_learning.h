@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learns from a server how to make prompts for it, or asserts that this fails. */
+/* Finds out from a server how to make prompts for it, or asserts that the attempt fails. */
 #pragma once
 
 #include <setjmp.h>
@@ -38,5 +38,5 @@ static inline void must_not_learn(int port, enum bench_api api, const char *beca
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", port);
     assert_false(prompt_calibration_workload(&asker, api, "", &workload, &error));
     if (strstr(error.message, because) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, because);
+        fail_msg("'%s' does not contain '%s'", error.message, because);
 }

@@ -46,8 +46,8 @@ static inline struct prompt_source *make_prompts_of_plan(const struct workload *
     return prompts;
 }
 
-/* Reads a request in pieces of `size` bytes, at most 4096, and returns the request's JSON, a new
- * reference. */
+/* Reads request number `index` in pieces of `size` bytes (at most 4096), and returns its JSON, a
+ * new reference. */
 static inline json_t *read_prompt(const struct prompt_source *prompts, uint64_t index, size_t size)
 {
     struct bench_prompt prompt;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs nghttpx, a reverse proxy for TLS and HTTP/2, in front of a server on loopback, with a
- * certificate of its own. Skips the test if nghttpx is not installed, or openssl makes no
+/* Runs nghttpx, a reverse proxy for TLS and HTTP/2, in front of a server on loopback, with a new
+ * self-signed certificate. Skips the test if nghttpx is not installed or openssl cannot make the
  * certificate. */
 #pragma once
 
@@ -26,7 +26,7 @@ struct proxy {
     char folder[64], key[96], certificate[96];
 };
 
-/* Returns a free port, below those that the system gives to clients. */
+/* Returns a free port below the range that the system uses for outgoing connections. */
 static inline int proxy_free_port(void)
 {
     for (int i = 0;; i++) {
@@ -69,8 +69,8 @@ static inline void proxy_make_certificate(struct proxy *proxy)
              "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout %s -out %s "
              "2>/dev/null",
              proxy->key, proxy->certificate);
-    if (system(command) != 0) { // NOLINT(cert-env33-c): a fixed command of a test
-        print_message("skipped: openssl is not installed or makes no certificate\n");
+    if (system(command) != 0) { // NOLINT(cert-env33-c): a fixed command in a test
+        print_message("skipped: openssl is not installed or cannot make a certificate\n");
         skip();
     }
 }
@@ -98,8 +98,8 @@ static inline pid_t proxy_spawn(const struct proxy *proxy, int backend_port)
     return pid;
 }
 
-/* Waits until the proxy answers. Returns false if it has ended, as it does if another process took
- * the port in the meantime. */
+/* Waits until the proxy accepts connections. Returns false if the proxy exits instead, for example
+ * because another process has taken the port in the meantime. */
 static inline bool proxy_becomes_ready(struct proxy *proxy)
 {
     const struct timespec pause = { .tv_nsec = 10000000 };
@@ -111,7 +111,7 @@ static inline bool proxy_becomes_ready(struct proxy *proxy)
             return true;
         nanosleep(&pause, NULL);
     }
-    fail_msg("nghttpx does not listen within 20 s");
+    fail_msg("nghttpx did not listen within 20 s");
     return false;
 }
 
@@ -130,7 +130,7 @@ static inline struct proxy proxy_start(int backend_port)
         if (proxy_becomes_ready(&proxy))
             return proxy;
     }
-    fail_msg("nghttpx ends at once on %d ports", PROXY_TRIES);
+    fail_msg("nghttpx exited at once on each of %d ports", PROXY_TRIES);
     return proxy;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads benchmark results that users published, if they are in the folder that OPSBRAIN_SHARED
- * names (default: ../shared). Also reads and writes other files. */
+/* Reads benchmark results that users have published, if they are in data/published-results/ in the
+ * folder that the variable OPSBRAIN_SHARED names (default: ../shared). Also reads and writes other
+ * files. */
 #pragma once
 
 #include <dirent.h>
@@ -10,7 +11,8 @@
 
 #include "base/core/text.h"
 
-/* Returns the folder of the published results; NULL: there is none, and a message says so. */
+/* Returns the folder with the published results. If there is none, prints a message and returns
+ * NULL. */
 static inline const char *published_folder(char out[4096])
 {
     const char *shared = getenv("OPSBRAIN_SHARED");
@@ -22,7 +24,7 @@ static inline const char *published_folder(char out[4096])
         snprintf(out, 4096, "%s/../shared/data/published-results", SOURCE_DIR);
     folder = opendir(out);
     if (folder == NULL) {
-        printf("skipped: there are no published results at %s (OPSBRAIN_SHARED)\n", out);
+        printf("skipped: there are no published results at %s (see OPSBRAIN_SHARED)\n", out);
         return NULL;
     }
     closedir(folder);
@@ -60,7 +62,7 @@ static inline void file_write(const char *folder, const char *name, const struct
     }
 }
 
-/* Calls `each` for every file that is not hidden; returns the number of these files. */
+/* Calls `each` for every file that is not hidden. Returns the number of these files. */
 static inline size_t published_each(const char *folder,
                                     void (*each)(const char *name, const struct text *bytes))
 {

@@ -10,7 +10,7 @@
 
 struct scraped {
     char name[SCRAPE_NAME_SIZE], labels[SCRAPE_LABELS_SIZE], type[16];
-    struct scrape_point *points; /* in the order of scrape_visit */
+    struct scrape_point *points; /* in the order in which scrape_visit reports them */
     size_t count;
 };
 

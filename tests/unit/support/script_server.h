@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real HTTP server on loopback that follows a script: the bytes of each answer, and whether the
- * connection then stays open. It has one thread, which serves one connection at a time. */
+/* A real HTTP server on loopback that follows a script. Each step of the script gives the bytes of
+ * an answer, and says whether the connection then stays open. The server's only thread serves one
+ * connection at a time. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -19,10 +20,10 @@
 /* What happens to the connection after an answer. */
 enum script_after { SCRIPT_KEEP, SCRIPT_CLOSE, SCRIPT_RESET };
 
-/* The answer to one request; the last one of a script is repeated forever. */
+/* The answer to one request. The last step of a script is repeated forever. */
 struct script_step {
     const char *bytes; /* NULL ends the script */
-    size_t piece;      /* the answer is sent in pieces of so many bytes; 0: at once */
+    size_t piece;      /* the answer is sent in pieces of this many bytes; 0: in one piece */
     enum script_after after;
     bool is_early; /* the server answers after the request's head, and does not read the body */
     bool is_slow;  /* the server reads the request's body in small pieces */
@@ -67,8 +68,8 @@ static inline bool script_read_body(struct script_server *server, int connection
     return true;
 }
 
-/* Reads the head byte by byte, so that no byte of the body is lost, and then the body, unless the
- * step is early. */
+/* Reads the head byte by byte, so that no byte of the body is lost, and then the body unless
+ * step->is_early. */
 static inline bool script_read(struct script_server *server, int connection,
                                const struct script_step *step)
 {
@@ -117,8 +118,8 @@ static inline void script_serve(struct script_server *server, int connection)
         server->next += server->next + 1 < server->count;
         if (step->after == SCRIPT_RESET)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        /* If there is unread input, close resets the connection. The shutdown ends the answer
-         * regularly before that. */
+        /* If there is unread input, close resets the connection. The shutdown first ends the
+         * answer in the normal way. */
         if (step->after == SCRIPT_CLOSE)
             shutdown(connection, SHUT_WR);
         if (step->after != SCRIPT_KEEP)
@@ -162,7 +163,7 @@ static inline void script_start(struct script_server *server, const struct scrip
         abort();
 }
 
-/* Returns whether the head of the latest request has these words. May be called while the
+/* Returns whether the head of the latest request contains `words`. Can be called while the
  * connection is open. */
 static inline bool script_has(struct script_server *server, const char *words)
 {
@@ -172,8 +173,8 @@ static inline bool script_has(struct script_server *server, const char *words)
     return found;
 }
 
-/* Accepts no more connections, and waits until the current one ends: its client must close it,
- * unless the script does. A second call does nothing. */
+/* Stops accepting connections, and waits until the current connection is closed: by the script or,
+ * if the script keeps it open, by the client. A second call does nothing. */
 static inline void script_stop(struct script_server *server)
 {
     if (server->listener < 0)
@@ -184,7 +185,7 @@ static inline void script_stop(struct script_server *server)
     server->listener = -1;
 }
 
-/* Waits until so many connections are closed; aborts after 20 s. */
+/* Waits until `count` connections have been closed. Aborts after 20 s. */
 static inline void script_wait_closed(struct script_server *server, int count)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real server on a free port, with a store in a temporary folder and tools to test it with: echo
- * and operate answer at once; slow, on a waiting worker, reports progress until it is done or
- * cancelled; block does the same on an ordinary worker. */
+/* A real server on a free port, with a store in a temporary folder and four tools for tests.
+ * `echo` and `operate` answer at once. `slow` reports progress until it is done or cancelled, on a
+ * thread for calls that wait (PLACE_WAITING). `block` does the same on an ordinary worker
+ * (PLACE_WORKER). */
 #pragma once
 
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static inline bool served_echo(struct call *call, struct answer *answer, struct 
     if (text != NULL && strcmp(text, "fail") == 0)
         return error_set(error, ERROR_NOT_FOUND, "there is no such echo");
     if (text != NULL && strcmp(text, "break") == 0)
-        return error_set(error, ERROR_INTERNAL, "a secret of the house");
+        return error_set(error, ERROR_INTERNAL, "an internal secret");
     answer->structured = json_pack("{s:s, s:s, s:s}", "text", text != NULL ? text : "", "principal",
                                    call->principal.name, "client", call->change.actor.client);
     text_add(&answer->text, text != NULL ? text : "");
@@ -42,7 +43,7 @@ static inline bool served_echo(struct call *call, struct answer *answer, struct 
 }
 
 /* If step_ms is 0, the message of each step is long, so that the messages fill the kernel's
- * buffers. */
+ * socket buffers. */
 static inline bool served_slow(struct call *call, struct answer *answer, struct error *error)
 {
     static const char long_message[] = { [0 ... 4000] = 'x', '\0' };
@@ -72,7 +73,7 @@ static const struct param served_echo_params[] = {
     { 0 },
 };
 static const struct field served_echo_fields[] = {
-    { "text", VALUE_TEXT, .help = "The text of the call." },
+    { "text", VALUE_TEXT, .help = "The text that was sent." },
     { "principal", VALUE_TEXT, .help = "The caller." },
     { "client", VALUE_TEXT, .help = "The caller's program." },
     { 0 },
@@ -103,7 +104,7 @@ static const struct tool served_block_tool = {
 static const struct tool served_echo_tool = {
     .name = "echo",
     .title = "Echo",
-    .help = "Returns its text.",
+    .help = "Returns the given text.",
     .params = served_echo_params,
     .fields = served_echo_fields,
     .role = ROLE_VIEWER,
@@ -114,7 +115,7 @@ static const struct tool served_echo_tool = {
 static const struct tool served_operate_tool = {
     .name = "operate",
     .title = "Operate",
-    .help = "Returns its text to operators.",
+    .help = "Returns the given text to operators.",
     .params = served_echo_params,
     .fields = served_echo_fields,
     .role = ROLE_OPERATOR,
@@ -150,8 +151,8 @@ struct served {
     struct server *server;
 };
 
-/* Reads settings as from the command line: first the flags that all tests use, then those of the
- * list, which ends with NULL. */
+/* Reads the settings as if from a command line that has the flags common to all tests, followed by
+ * `flags`, a list that ends with NULL. */
 static inline void served_read_settings(struct served *served, va_list flags)
 {
     static const char *const usual[] = { "serve", "--listen=127.0.0.1:0", "--http-threads=1",
@@ -193,8 +194,8 @@ static inline bool served_try(struct served *served, struct error *error)
            && server_create(&parts, &served->server, error) && server_start(served->server, error);
 }
 
-/* Reads the settings, opens the store and starts the server. The arguments are further flags, then
- * NULL. */
+/* Reads the settings, opens the store and starts the server. The other arguments are more flags,
+ * then NULL. */
 static inline void served_start(struct served *served, ...)
 {
     struct error error;
@@ -230,7 +231,7 @@ static inline void served_destroy(struct served *served)
     folder_remove(served->folder);
 }
 
-/* Waits until the counter is at least `value`. Returns false after five seconds. */
+/* Waits up to five seconds for the counter to be at least `value`. Returns whether it is. */
 static inline bool served_reaches(atomic_int *counter, int value)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);
@@ -240,7 +241,7 @@ static inline bool served_reaches(atomic_int *counter, int value)
     return atomic_load(counter) >= value;
 }
 
-/* Waits until the counter is at most `value`. Returns false after five seconds. */
+/* Waits up to five seconds for the counter to be at most `value`. Returns whether it is. */
 static inline bool served_falls(atomic_int *counter, int value)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(5000000000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the table settled_requests. The PostgreSQL tests insert them over a connection of
- * store/engine/, and count them over one that the store knows nothing of. */
+/* The PostgreSQL tests insert rows into the table settled_requests over a connection from
+ * store/engine/, and count them over another connection, which the store knows nothing about. */
 #pragma once
 
 #include "store/engine/sql.h"
@@ -17,7 +17,7 @@ static inline CHECKED bool settled_requests_add(struct sql_connection *connectio
     return sql_run(&sql, error);
 }
 
-/* In PostgreSQL, backdoor_try returns how many rows a SELECT found. */
+/* With PostgreSQL, backdoor_try returns how many rows a SELECT found. */
 static inline int64_t settled_requests_count(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of many shapes: one cell, all failed, all inferred, 10,000 cells, foreign names. */
+/* Runs of many shapes: with only one cell, with 10,000 cells, with no measured cell, with Arabic
+ * names, and others. */
 #pragma once
 
 #include <math.h>
@@ -13,11 +14,11 @@
 #define ARABIC_NAME "\xd9\x86\xd9\x85\xd9\x88\xd8\xb0\xd8\xac 7B\x01\t<script>alert(1)</script>\"&"
 
 struct shape_of_run {
-    const char *name, *model;      /* name NULL: the table's end */
-    size_t loads, contexts;        /* how many of each; a cell for each pair */
-    enum evidence_state states[3]; /* of the cells, in turn */
+    const char *name, *model;      /* a NULL name ends the table */
+    size_t loads, contexts;        /* how many of each; there is a cell for each pair */
+    enum evidence_state states[3]; /* the cells have these states in turn */
     const char *status;
-    double scale; /* factor of throughputs and latencies; NaN: there are none */
+    double scale; /* multiplies throughputs and latencies; NaN: these are absent */
 };
 
 static inline void shaped_latency(struct evidence_latency *latency, double ms)
@@ -99,7 +100,7 @@ static const struct shape_of_run shapes_of_runs[] = {
     { "30 loads", "m", 30, 13, ALL(EVIDENCE_MEASURED), "", 1 },
     { "13 by 12", LONG_NAME, 12, 13, ALL(EVIDENCE_MEASURED), "", 1 },
     { "long names", LONG_NAME " " LONG_NAME, 4, 6, ALL(EVIDENCE_MEASURED), "", 1 },
-    { "foreign names", ARABIC_NAME, 4, 6, ALL(EVIDENCE_MEASURED), "", 1 },
+    { "Arabic names", ARABIC_NAME, 4, 6, ALL(EVIDENCE_MEASURED), "", 1 },
     { "no figures", "m", 4, 6, ALL(EVIDENCE_MEASURED), "", NAN },
     { "zeros", "m", 4, 6, ALL(EVIDENCE_MEASURED), "", 0 },
     { "huge figures", "m", 4, 6, ALL(EVIDENCE_MEASURED), "", 1e13 },
@@ -170,7 +171,7 @@ static inline void outputs_run(struct evidence *out)
     }
 }
 
-/* A run whose lines coincide, because the context hardly matters. */
+/* A run whose lines in a chart coincide, because the context hardly affects the figures. */
 static inline void equal_lines_run(struct evidence *out)
 {
     static const struct shape_of_run shape = { "", "m", 6, 6, ALL(EVIDENCE_MEASURED), "", 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A SQLite database with one small table, and writes that wait in the database's queue. */
+/* A SQLite database with one small table, and functions that make writes wait in its queue. */
 #pragma once
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ struct fixture {
     char folder[FOLDER_SIZE], path[FOLDER_SIZE + 8];
     struct database *database;
     struct error error;
-    atomic_int commits, released; /* counted by the tests */
+    atomic_int commits, released; /* how often the tests' commit hook and release callback ran */
 };
 
 static inline int small_database_set_up(void **state)
@@ -75,11 +75,11 @@ static inline int64_t count_where(struct fixture *fixture, int64_t who)
     return sql_integer(&sql, 0);
 }
 
-/* A write that waits at a shut gate keeps the writer busy, so that other writes queue up. */
+/* A write that waits at a closed gate keeps the writer busy, so that other writes queue up. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool entered; /* the write is at the gate */
+    bool entered; /* the write has reached the gate */
     bool open;
 };
 
@@ -124,7 +124,7 @@ static inline void begin_write(struct writing *writing, struct fixture *fixture,
     assert_int_equal(pthread_create(&writing->thread, NULL, write_once, writing), 0);
 }
 
-/* Begins a write that waits at the gate, and returns once the writer's thread waits there. */
+/* Starts a write that waits at the closed gate. Returns once the write has reached it. */
 static inline void gate_shut(struct gate *gate, struct writing *first, struct fixture *fixture)
 {
     *gate = (struct gate){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
@@ -151,7 +151,7 @@ static inline int refuse_commit(void *context)
     return 1;
 }
 
-/* Inserts a row, and makes the writer's connection refuse commits, beginning with that of this
+/* Inserts a row, and makes the writer's connection refuse all commits, including that of this
  * write, until allow_commits runs. */
 static inline bool refuse_commits(struct sql_connection *connection, void *context,
                                   struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads completion streams, and writes their events as lines that tests compare. */
+/* Reads completion streams, and writes each event as a line that tests can compare. */
 #pragma once
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void write_event(void *context, const struct completion_event *event)
     text_add_char(out, '\n');
 }
 
-/* Reads `bytes` in pieces of `piece` bytes. If the stream is broken, stops there and adds
+/* Reads `bytes` in pieces of `piece` bytes. If the stream cannot be read, stops there and adds
  * "broken\n". */
 static void read_in_pieces(const char *bytes, size_t length, size_t piece, bool want_text,
                            struct text *out)

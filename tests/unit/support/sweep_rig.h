@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a sweep as a job, with a real model server and a real store, for the tests of
+/* Runs a sweep as a job, with simserve as the model server and a real store, for the tests of
  * bench/sweep/sweep*.c. */
 #pragma once
 
@@ -23,17 +23,17 @@
 struct rig {
     struct ledger *ledger;
     struct simserve server;
-    atomic_int port;       /* of the server, as the sweep gets it; a test may change it */
+    atomic_int port;       /* the server's port, as `resolve` reports it; a test can change it */
     struct simserve other; /* the server of the deployment "other" */
     struct job_pool *jobs;
     char bearer[64];
-    atomic_bool down; /* discover says that the server does not answer */
+    atomic_bool down; /* `discover` reports that the server does not answer */
     int64_t server_patience_ms;
-    struct cross_check verdicts[16]; /* what monitor_end finds, attempt by attempt */
+    struct cross_check verdicts[16]; /* what monitor_end reports for each attempt */
     size_t verdict_count, verdicts_given;
     useconds_t end_us;      /* how long monitor_end takes */
-    int64_t context_tokens; /* the model's limit, as the sweep learns it; 0: it is not known */
-    atomic_int attempts;    /* how many were begun in this process */
+    int64_t context_tokens; /* the model's context length, as `discover` reports it; 0: not known */
+    atomic_int attempts;    /* how many attempts have begun */
     atomic_int held_at;     /* the number of the attempt that waits until it is released; 0: none */
 };
 
@@ -84,7 +84,8 @@ static inline void *monitor_begin(void *context, const struct deployment *deploy
     return context;
 }
 
-/* Gives the verdicts that the test has set, in turn; once they are used up, favourable ones. */
+/* Reports the verdicts that the test has set, one for each attempt that was not interrupted. Once
+ * they are used up, the verdicts are favourable. */
 static inline void monitor_end(void *context, void *monitor, const struct cell_result *result,
                                struct cross_check *out)
 {
@@ -120,8 +121,8 @@ static inline void start_jobs(struct rig *rig)
               job_pool_create(rig->ledger->store, kinds, 2, rig, &rig->jobs, &rig->ledger->error));
 }
 
-/* Queues a sweep with the plan. `candidate`: the second deployment of an A/B sweep; NULL: there is
- * only one. */
+/* Queues a sweep with this plan. `candidate`: the second deployment of an A/B sweep; NULL: the
+ * sweep has only one deployment. */
 static inline struct sweep_row start_sweep_over(struct rig *rig,
                                                 const struct deployment *deployment,
                                                 const struct deployment *candidate,
@@ -169,8 +170,8 @@ static inline struct sweep_row start_sweep(struct rig *rig, const char *plan_tex
     return start_sweep_of(rig, "demo", plan_text);
 }
 
-/* Makes the attempt of this number wait before it sends anything, so that its cell can be
- * observed. */
+/* Makes the attempt with this number wait before it sends anything, so that the test can observe
+ * its cell. */
 static inline void hold(struct rig *rig, int attempt)
 {
     atomic_store(&rig->held_at, attempt);
@@ -181,7 +182,7 @@ static inline void let_go(struct rig *rig)
     atomic_store(&rig->held_at, 0);
 }
 
-/* Waits until the job is in the state and its message contains the words. */
+/* Waits until the job is in this state and its message contains these words. */
 static inline struct job await(struct rig *rig, const char *id, enum job_state state,
                                const char *words)
 {
@@ -191,7 +192,9 @@ static inline struct job await(struct rig *rig, const char *id, enum job_state s
     assert_ok(rig->ledger, job_pool_show(rig->jobs, id, &job, &rig->ledger->error));
     while (job.state != state || strstr(job.message, words) == NULL) {
         if (clock_monotonic_ns() > until_ns || job.state > JOB_RUNNING)
-            fail_msg("job is %s: %s %s", job_state_name(job.state), job.message, job.outcome);
+            fail_msg("got a job that is %s with \"%s\", outcome %s; expected %s with \"%s\"",
+                     job_state_name(job.state), job.message, job.outcome, job_state_name(state),
+                     words);
         assert_ok(rig->ledger,
                   job_pool_wait(rig->jobs, id, &job, 100, NULL, NULL, &job, &rig->ledger->error));
     }

@@ -84,8 +84,9 @@ static inline void attempt_and_end(struct ledger *ledger, const struct scene *sc
                                   &result, 300, &ledger->error));
 }
 
-/* Runs SQL, in which %Q stands for the id, directly on the database. Returns false if a trigger
- * refuses it. Fails the test if it fails for a different reason or changes no row. */
+/* Runs a statement directly on the database, with the quoted id in place of %Q. Returns false if a
+ * trigger refuses the statement. Fails the test if the statement fails for a different reason or
+ * changes no rows. */
 static inline bool may_do(struct ledger *ledger, const char *statement, const char *id)
 {
     char message[BACKDOOR_MESSAGE_SIZE], *script = sqlite3_mprintf(statement, id);

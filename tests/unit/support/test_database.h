@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The database of a test's store: SQLite files in the test's folder or, if OPSBRAIN_TEST_DATABASE
- * is the URI of a PostgreSQL database, a schema in that database, one for each folder. If
- * OPSBRAIN_TEST_POOLED is also set, the URI leads to a connection pooler, which does not let a
- * session choose its schema: each folder then has a database instead of a schema. */
+/* The database for a test's store. Normally, it consists of SQLite files in the test's folder. If
+ * OPSBRAIN_TEST_DATABASE is the URI of a PostgreSQL database, each folder has its own schema in
+ * that database. If OPSBRAIN_TEST_POOLED is also set, the URI leads to a connection pooler, which
+ * does not let a session choose its schema: then each folder has its own database. */
 #pragma once
 
 #include <libpq-fe.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hashes the folder's name (FNV-1a), so that its schema or database has a name of its own. */
+/* Hashes the folder's name (FNV-1a), to name the folder's schema or database. */
 static inline uint64_t test_database_digest(const char *folder)
 {
     uint64_t digest = 14695981039346656037U;
@@ -32,8 +32,8 @@ static inline bool test_database_is_pooled(void)
     return getenv("OPSBRAIN_TEST_POOLED") != NULL;
 }
 
-/* Runs a statement: `what`, the name of the folder's schema or database, then `how`. A schema or
- * database to be created may exist already. */
+/* Runs a statement that consists of `what`, the name of the folder's schema or database, and `how`.
+ * Creating a schema or database that exists already is not an error. */
 static inline void test_database_do(const char *folder, const char *what, const char *how)
 {
     PGconn *link = PQconnectdb(getenv("OPSBRAIN_TEST_DATABASE"));
@@ -64,8 +64,8 @@ static inline void test_database_drop(const char *folder)
 }
 
 /* Returns the argument `database` for store_open, and creates the schema or database unless it
- * exists. The sessions have its name as application_name. The result is valid until the next call
- * in this thread. */
+ * already exists. Its name is also the sessions' application_name. The result is valid until the
+ * next call in this thread. */
 static inline const char *test_database(const char *folder)
 {
     static _Thread_local char place[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes sweeps as a worker would leave them, with made-up figures. */
+/* Stores sweeps as a worker would leave them, with made-up figures. */
 #pragma once
 
 #include "base/core/clock.h"
@@ -18,8 +18,8 @@
             fail_msg("%s", (world)->error.message);                                                \
     } while (0)
 
-/* Starts a sweep of the small grid, 4 cells for each deployment, with `more` arguments. Writes the
- * sweep's id into `out`. */
+/* Starts a sweep of the small grid (4 cells for each deployment). `more` is added to the arguments.
+ * Writes the sweep's id into `out`. */
 static inline void sweep_started(struct world *world, const char *more, char out[ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -30,7 +30,7 @@ static inline void sweep_started(struct world *world, const char *more, char out
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "sweep"), "id", ""));
 }
 
-/* Claims the job of the sweep, which must be the next in the queue, and begins the sweep. */
+/* Claims the sweep's job, which must be next in the queue, and begins the sweep. */
 static inline struct claim sweep_claimed(struct world *world, const char *sweep_id)
 {
     static const char *const kinds[] = { "sweep", NULL };
@@ -49,7 +49,7 @@ static inline struct claim sweep_claimed(struct world *world, const char *sweep_
     return claim;
 }
 
-/* Stores a measured cell. `estimated`: the server reported no tokens. */
+/* Stores a measured cell. `estimated`: the server reported no token counts. */
 static inline void cell_stored(struct world *world, const struct claim *claim,
                                const struct cell_row *cell, bool estimated)
 {
@@ -99,8 +99,8 @@ static inline void cell_failed(struct world *world, const struct claim *claim,
                                      &world->error));
 }
 
-/* Stores the first `count` cells as measured, then ends the sweep with this state and reason. Its
- * job ends as completed if the state is "completed", else as failed. */
+/* Stores the first `count` cells as measured, then ends the sweep with this state and reason. The
+ * job ends as completed if the state is "completed", and as failed otherwise. */
 static inline void sweep_measured(struct world *world, const char *sweep_id, size_t count,
                                   const char *state, const char *reason)
 {

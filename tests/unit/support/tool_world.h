@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world in which tools can run: a store in a temporary folder, jobs and a scraper; also a
- * model server, except after world_set_up_alone. */
+/* A world: what tools need to run in a test. It has a store in a temporary folder, a job pool, a
+ * scraper and, except after world_set_up_alone, a model server. */
 #pragma once
 
 #include <setjmp.h>
@@ -32,18 +32,18 @@ struct world {
     char url[64]; /* of simserve */
     const char *principal;
     enum role role;
-    json_t *content;  /* content blocks of the last answer; NULL: it has only its text */
+    json_t *content;  /* content blocks of the last answer; NULL: the answer has only text */
     struct text text; /* text of the last answer */
     struct error error;
     int64_t requests;
     const char *reply;    /* the client's answer to questions; NULL: the client cannot be asked */
     char asked[64];       /* the key of the last question */
-    void (*thinks)(void); /* called before the client answers; NULL: nothing is */
+    void (*thinks)(void); /* if not NULL, called before the client answers */
     /* The first progress messages of the last call, and the progress at each of them. */
     char progress[WORLD_PROGRESS][256];
     double done[WORLD_PROGRESS];
     size_t progress_count;
-    int cancel_after; /* the call is cancelled after so many progress messages; -1: never */
+    int cancel_after; /* the call is cancelled after this many progress messages; -1: never */
 };
 
 static inline void world_progress(struct call *call, double progress, double total,
@@ -63,7 +63,8 @@ static inline void world_close_stream(struct call *call)
     (void)call;
 }
 
-/* Answers every question with world->reply; if that is NULL, the client cannot be asked. */
+/* Answers every question with world->reply. If that is NULL, fails as if the client could not be
+ * asked. */
 static inline bool world_ask(struct call *call, const struct question *questions, size_t count,
                              json_t **answers, struct error *error)
 {
@@ -137,7 +138,7 @@ static inline void world_set_up_with(void **state, const char *const *flags,
     snprintf(world->url, sizeof world->url, "http://127.0.0.1:%d", world->simserve.port);
 }
 
-/* Sets up a world with a model server, in which jobs stay queued. */
+/* Sets up a world with a model server. Jobs are never run: they stay queued. */
 static inline int world_set_up(void **state)
 {
     static const struct job_kind none[] = { { 0 } };
@@ -169,8 +170,8 @@ static inline int world_tear_down(void **state)
     return 0;
 }
 
-/* Calls a tool as the server does. Returns the structured answer, a new reference; NULL: the call
- * failed, and world->error says why. */
+/* Calls a tool as the server does. Returns a new reference to the structured answer. If the call
+ * fails, returns NULL, and world->error says why. */
 static inline json_t *world_call(struct world *world, const char *name, const char *arguments)
 {
     const struct tool *tool = tool_find(name);
@@ -220,13 +221,14 @@ static inline json_t *world_ok(struct world *world, const char *name, const char
     return structured;
 }
 
-/* Does the same where the structured answer does not matter. */
+/* Does the same, but discards the structured answer. */
 static inline void world_do(struct world *world, const char *name, const char *arguments)
 {
     json_decref(world_ok(world, name, arguments));
 }
 
-/* Fails the test unless the call fails with this kind of error, these words and an audit row. */
+/* Calls a tool. Fails the test unless the call fails with this kind of error, its message contains
+ * these words, and the newest audit row of the tool records the failure. */
 static inline void world_refused(struct world *world, const char *name, const char *arguments,
                                  enum error_kind kind, const char *words)
 {
@@ -237,10 +239,10 @@ static inline void world_refused(struct world *world, const char *name, const ch
     struct error error = world->error;
 
     if (structured != NULL)
-        fail_msg("%s %s was not refused", name, arguments);
+        fail_msg("%s %s did not fail", name, arguments);
     if (error.kind != kind || strstr(error.message, words) == NULL)
-        fail_msg("%s, not %s with \"%s\": %s", error_kind_name(error.kind), error_kind_name(kind),
-                 words, error.message);
+        fail_msg("got %s \"%s\", expected %s with \"%s\"", error_kind_name(error.kind),
+                 error.message, error_kind_name(kind), words);
     assert_true(audit_log_list(world->services.store, &filter, 1, &rows, &count, &world->error));
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].outcome, error_kind_name(kind));

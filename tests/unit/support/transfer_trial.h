@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exchanges of one user with a server that follows a script, by libcurl or by our own HTTP/1.1,
- * for the tests of bench/load/transfer.c. */
+/* The exchanges between one simulated user and a server that follows a script, through libcurl or
+ * our own HTTP/1.1 client, for the tests of bench/load/transfer.c. */
 #pragma once
 
 #include <setjmp.h>
@@ -28,9 +28,9 @@ struct trial {
     struct load load;
     struct load_loop loop;
     struct transfer *transfer;
-    struct text received; /* "<200 type>", then the body */
+    struct text received; /* "<STATUS CONTENT-TYPE>", then the body */
     unsigned sends;
-    size_t limit; /* the user stops after so many bytes in `received`; 0: never */
+    size_t limit; /* the user stops once `received` has this many bytes; 0: never */
 };
 
 static inline void on_send(void *context, int64_t now_ns)
@@ -94,7 +94,7 @@ static inline void tear_down(struct trial *trial)
     script_stop(&trial->server);
 }
 
-/* Runs the loop once, for at most 10 ms. */
+/* Runs one turn of the loop, which waits at most 10 ms. */
 static inline void turn(struct trial *trial)
 {
     load_loop_turn(&trial->loop, clock_monotonic_ns() + 10000000);
@@ -108,7 +108,7 @@ static inline void wait_for_end(struct trial *trial)
     while ((ended = transfer_take_ended(&trial->loop)) == NULL) {
         turn(trial);
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("the exchange does not end");
+            fail_msg("the exchange did not end");
     }
     assert_ptr_equal(ended, trial->transfer);
     transfer_end(ended);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a large A/B sweep's page: its size, with style sheets and script, and the file to which
- * it links, which has all cells. */
+/* Tests of the page of a large A/B sweep: its size (including style sheets and script), and the CSV
+ * file of all cells that the page links to. */
 #include "tests/unit/support/tool_sweeps.h"
 #include "web/assets/assets.h"
 #include "web/frame.h"
 
-#define PAGE_BYTES 150000   /* limit of the page with style sheets and script */
-#define STYLE_BYTES 8192    /* limit of style.css */
+#define PAGE_BYTES 150000   /* limit on the page with style sheets and script */
+#define STYLE_BYTES 8192    /* limit on style.css */
 #define CELLS (2 * 12 * 13) /* deployments x loads x contexts */
 
 static bool not_cancelled(void *host)
@@ -30,7 +30,7 @@ static const struct page *find_page(const char *path)
     return page;
 }
 
-/* Writes the page or file of `path`, with `id` for {id}, as a browser receives it. */
+/* Writes the page or file at `path` into `out`, as a browser receives it. `id` replaces {id}. */
 static void open_page(struct world *world, const char *path, const char *id, struct text *out)
 {
     const struct page_value place = { "id", id };
@@ -78,7 +78,7 @@ static void make_ab_sweep(struct world *world, char out[ID_SIZE])
     sweep_measured(world, out, CELLS, "completed", "");
 }
 
-static void a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_cells(void **state)
+static void a_page_of_312_cells_is_within_its_byte_limit_and_links_to_a_csv_of_them(void **state)
 {
     struct world *world = *state;
     size_t style = *asset_find("style.css")->length;
@@ -90,7 +90,7 @@ static void a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_c
     make_ab_sweep(world, sweep);
     open_page(world, "/sweeps/{id}", sweep, &page);
     total = page.length + style + *asset_find("chart.css")->length + *asset_find("page.js")->length;
-    print_message("page %zu bytes, with style and script %zu\n", page.length, total);
+    print_message("page: %zu bytes, with style sheets and script: %zu bytes\n", page.length, total);
     assert_true(style <= STYLE_BYTES);
     assert_true(total <= PAGE_BYTES);
     assert_non_null(strstr(text_string(&page), "</html>"));
@@ -103,7 +103,7 @@ static void a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_c
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_of_312_cells_keeps_to_its_byte_limit_and_links_to_a_file_of_cells),
+        cmocka_unit_test(a_page_of_312_cells_is_within_its_byte_limit_and_links_to_a_csv_of_them),
     };
 
     return world_run(tests);

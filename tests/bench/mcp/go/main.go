@@ -21,7 +21,7 @@ func echo(_ context.Context, _ *mcp.CallToolRequest, arguments echoArguments) (*
 
 func main() {
 	server := mcp.NewServer(&mcp.Implementation{Name: "peer", Version: "1.0.0"}, nil)
-	mcp.AddTool(server, &mcp.Tool{Name: "echo", Description: "Says it again."}, echo)
+	mcp.AddTool(server, &mcp.Tool{Name: "echo", Description: "Repeats the text."}, echo)
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{JSONResponse: true, Stateless: os.Args[2] == "modern"})
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Args[1], handler))

@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, TextContent
 server = MCPServer("peer", log_level="ERROR")
 
 
-@server.tool(description="Says it again.")
+@server.tool(description="Repeats the text.")
 def echo(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)])
 

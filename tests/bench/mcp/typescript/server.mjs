@@ -10,7 +10,7 @@ const [port, era] = process.argv.slice(2);
 
 function makeServer() {
     const server = new McpServer({ name: 'peer', version: '1.0.0' });
-    server.registerTool('echo', { description: 'Says it again.', inputSchema: z.object({ text: z.string() }) },
+    server.registerTool('echo', { description: 'Repeats the text.', inputSchema: z.object({ text: z.string() }) },
         ({ text }) => ({ content: [{ type: 'text', text }] }));
     return server;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases that the audit must not report, and cases that it must not miss, taken from real result
- * files. */
+/* Cases from real result files: some the audit must not report, others it must not miss. */
 #include "tests/unit/support/audit_trial.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -83,7 +82,7 @@ static void a_rate_may_differ_by_the_rounding_of_the_duration(void **state)
     cell->duration_s = 0.12;
     audit(trial);
     assert_false(has(trial, "rates_disagree"));
-    cell->request_throughput = 6000; /* over 0.133 s */
+    cell->request_throughput = 6000; /* 800 answers at this rate would take 0.133 s */
     audit(trial);
     assert_true(has(trial, "rates_disagree"));
 }
@@ -105,7 +104,7 @@ static void a_second_tokenizer_is_found_whether_it_counts_more_or_fewer(void **s
     only(trial, "tokens_recounted");
 }
 
-/* Gives the same run, as it was before its facts were corrected. */
+/* Gives one other run: this run as it was before its facts were corrected. */
 static bool give_uncorrected_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
@@ -132,9 +131,8 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
     assert_int_equal(trial->next_other_calls, 2);
 }
 
-/* The failed requests did not time out, and the p95 of the others is a round number, or just below
- * one. */
-static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
+/* No failed request timed out, and the p95 of the others is a round number or just below one. */
+static void a_round_percentile_of_the_successful_requests_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -150,7 +148,7 @@ static void a_round_percentile_of_the_survivors_is_not_a_timeout(void **state)
 }
 
 /* The requests that succeeded took about the same time, and the others were refused. */
-static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
+static void refusals_by_a_steady_server_are_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -164,7 +162,7 @@ static void a_steady_server_that_refuses_some_has_no_timeout(void **state)
     only(trial, "low_success");
 }
 
-static void a_finding_of_a_timeout_prints_no_nan(void **state)
+static void a_timeout_finding_prints_no_nan(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -179,8 +177,8 @@ static void a_finding_of_a_timeout_prints_no_nan(void **state)
         assert_null(strstr(text_string(&trial->findings.at[i].arithmetic), "nan"));
 }
 
-/* The second run was measured on a slower machine, and has one context more. */
-static void two_runs_in_one_file_are_not_noise_of_one_run(void **state)
+/* The second run was measured on a slower machine, and has one more context. */
+static void two_runs_in_one_file_are_not_taken_for_noise_in_one_run(void **state)
 {
     struct trial *trial = *state;
     size_t count = trial->evidence.cell_count;
@@ -196,7 +194,7 @@ static void two_runs_in_one_file_are_not_noise_of_one_run(void **state)
     assert_int_equal(only(trial, "duplicate_cells")->cell_count, count);
 }
 
-static void repetitions_side_by_side_are_each_compared_with_their_own_run(void **state)
+static void repetitions_in_adjacent_rows_are_not_taken_for_noise_in_one_run(void **state)
 {
     struct trial *trial = *state;
 
@@ -207,8 +205,8 @@ static void repetitions_side_by_side_are_each_compared_with_their_own_run(void *
     only(trial, "duplicate_cells");
 }
 
-/* The first cell, of one user, took about twice as long as that of four users. */
-static void a_cold_start_is_not_noise(void **state)
+/* Requests took about twice as long in the first cell, with one user, as with four users. */
+static void a_cold_start_is_not_taken_for_noise(void **state)
 {
     struct trial *trial = *state;
 
@@ -217,7 +215,7 @@ static void a_cold_start_is_not_noise(void **state)
     assert_int_equal(trial->findings.at[0].cell_count, 1);
 }
 
-/* One user's prompts were processed; those of more users came from the cache. */
+/* The prompts of a single user were processed; with more users, they came from the cache. */
 static void cached_cells_are_found_but_not_those_that_filled_the_cache(void **state)
 {
     struct trial *trial = *state;
@@ -237,7 +235,7 @@ static void cached_cells_are_found_but_not_those_that_filled_the_cache(void **st
          "16384 tokens of context took 5.407 s at 1 user (row 18), but 0.313 s");
 }
 
-static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
+static void each_model_in_a_file_is_judged_by_its_own_size(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *small = add(trial, 16, 8192, 1300), *large;
@@ -253,7 +251,7 @@ static void each_model_of_a_file_is_compared_with_its_own_size(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 7);
 }
 
-static void the_pause_of_one_user_is_not_a_missing_user(void **state)
+static void pauses_of_a_single_user_are_not_a_missing_user(void **state)
 {
     struct trial *trial = *state;
 
@@ -298,7 +296,7 @@ static void a_context_that_fails_at_once_with_one_user_was_too_long(void **state
     const struct finding *finding = only(trial, "misnamed_failure");
     assert_int_equal(finding->cell_count, 6);
     says(&finding->arithmetic, "from 16384 tokens of context on, everything fails, even at 1 user "
-                               "(row 8), and there within 2 s");
+                               "(row 8), where failing takes less than 2 s");
 }
 
 static void the_failure_shown_has_the_shortest_context_and_the_fewest_users(void **state)
@@ -322,9 +320,9 @@ static void cells_in_which_all_requests_failed_are_reported(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* Each burst takes 60 s plus the time until its last request begins; neither durations nor
- * percentiles above the median are reported. */
-static void a_timeout_shows_in_how_long_each_burst_took(void **state)
+/* Each burst takes 60 s plus the time until its last request begins. The file reports neither
+ * durations nor percentiles above the median. */
+static void a_timeout_is_found_from_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;
 
@@ -342,11 +340,11 @@ static void a_timeout_shows_in_how_long_each_burst_took(void **state)
     }
     audit(trial);
     assert_true(has(trial, "censored_tail"));
-    assert_int_equal(trial->findings.count, 2); /* low_success is found, too */
+    assert_int_equal(trial->findings.count, 2); /* low_success is also found */
 }
 
 static void
-windows_of_the_same_length_are_no_timeout_if_their_rates_show_many_requests(void **state)
+windows_of_the_same_length_are_not_a_timeout_if_the_rates_show_many_requests(void **state)
 {
     struct trial *trial = *state;
 
@@ -373,7 +371,7 @@ static void a_burst_is_found_even_if_only_completed_requests_are_reported(void *
     says(&only(trial, "burst")->arithmetic, "16 requests for 16 users (row 7)");
 }
 
-static void a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one(void **state)
+static void a_lower_ttft_at_two_users_is_a_cache_effect_unless_caching_is_off(void **state)
 {
     struct trial *trial = *state;
     const double ttft_ms[] = { 1442, 372, 380, 420 };
@@ -393,7 +391,7 @@ static void a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one
     assert_false(has(trial, "prefix_cache"));
 }
 
-static void a_first_token_sooner_for_two_users_is_found_after_a_row_without_users(void **state)
+static void a_lower_ttft_at_two_users_is_found_after_a_row_without_users(void **state)
 {
     struct trial *trial = *state;
     const double users[] = { NAN, 1, 2 }, ttft_ms[] = { 400, 1442, 372 };
@@ -405,7 +403,7 @@ static void a_first_token_sooner_for_two_users_is_found_after_a_row_without_user
     assert_true(has(trial, "prefix_cache"));
 }
 
-static void one_prompt_for_all_requests_is_reported_if_the_run_names_it(void **state)
+static void a_single_prompt_for_all_requests_is_reported_if_the_run_states_it(void **state)
 {
     struct trial *trial = *state;
 
@@ -424,8 +422,8 @@ static void one_prompt_for_all_requests_is_reported_if_the_run_names_it(void **s
     assert_nothing_found(trial);
 }
 
-/* The rates are up to 1.2 % off, and the chat template adds nine tokens. */
-static void tokens_locked_to_the_context_are_found_through_rounding(void **state)
+/* The rates are off by up to 1.2 %, and the chat template adds nine tokens. */
+static void tokens_locked_to_the_context_are_found_despite_rounding(void **state)
 {
     struct trial *trial = *state;
 
@@ -439,7 +437,7 @@ static void tokens_locked_to_the_context_are_found_through_rounding(void **state
     assert_int_equal(only(trial, "tokens_locked_to_context")->cell_count, 6);
 }
 
-static void as_many_tokens_out_as_in_may_be_requested(void **state)
+static void requesting_as_many_output_as_input_tokens_is_not_reported(void **state)
 {
     struct trial *trial = *state;
 
@@ -460,7 +458,7 @@ static void add_level(struct trial *trial, double users, double in_flight)
     cell->output_throughput = cell->duration_s = NAN;
 }
 
-/* At most ten requests are admitted in the first series, and a hundred in the second. */
+/* The server admits at most ten requests in the first series, and a hundred in the second. */
 static void a_second_plateau_is_found_below_the_first(void **state)
 {
     struct trial *trial = *state;
@@ -471,7 +469,7 @@ static void a_second_plateau_is_found_below_the_first(void **state)
     for (int users = 256; users <= 1024; users *= 2)
         add_level(trial, users, 100);
     audit(trial);
-    assert_int_equal(trial->findings.count, 3); /* actual_load is found, too */
+    assert_int_equal(trial->findings.count, 3); /* actual_load is also found */
     says(&trial->findings.at[1].arithmetic, "about 100 requests");
     says(&trial->findings.at[2].arithmetic, "about 10 requests");
     assert_int_equal(trial->findings.at[2].cell_count, 2);
@@ -485,27 +483,27 @@ int main(void)
         TEST(a_rate_may_differ_by_the_rounding_of_the_duration),
         TEST(a_second_tokenizer_is_found_whether_it_counts_more_or_fewer),
         TEST(the_import_that_this_one_corrects_is_not_a_copy),
-        TEST(a_round_percentile_of_the_survivors_is_not_a_timeout),
-        TEST(a_steady_server_that_refuses_some_has_no_timeout),
-        TEST(a_finding_of_a_timeout_prints_no_nan),
-        TEST(two_runs_in_one_file_are_not_noise_of_one_run),
-        TEST(repetitions_side_by_side_are_each_compared_with_their_own_run),
-        TEST(a_cold_start_is_not_noise),
+        TEST(a_round_percentile_of_the_successful_requests_is_not_a_timeout),
+        TEST(refusals_by_a_steady_server_are_not_a_timeout),
+        TEST(a_timeout_finding_prints_no_nan),
+        TEST(two_runs_in_one_file_are_not_taken_for_noise_in_one_run),
+        TEST(repetitions_in_adjacent_rows_are_not_taken_for_noise_in_one_run),
+        TEST(a_cold_start_is_not_taken_for_noise),
         TEST(cached_cells_are_found_but_not_those_that_filled_the_cache),
-        TEST(each_model_of_a_file_is_compared_with_its_own_size),
-        TEST(the_pause_of_one_user_is_not_a_missing_user),
+        TEST(each_model_in_a_file_is_judged_by_its_own_size),
+        TEST(pauses_of_a_single_user_are_not_a_missing_user),
         TEST(a_speed_in_our_own_failed_cell_is_not_reported),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
         TEST(the_failure_shown_has_the_shortest_context_and_the_fewest_users),
         TEST(cells_in_which_all_requests_failed_are_reported),
-        TEST(a_timeout_shows_in_how_long_each_burst_took),
-        TEST(windows_of_the_same_length_are_no_timeout_if_their_rates_show_many_requests),
+        TEST(a_timeout_is_found_from_how_long_each_burst_took),
+        TEST(windows_of_the_same_length_are_not_a_timeout_if_the_rates_show_many_requests),
         TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
-        TEST(a_first_token_sooner_for_two_users_came_from_a_cache_if_there_is_one),
-        TEST(a_first_token_sooner_for_two_users_is_found_after_a_row_without_users),
-        TEST(one_prompt_for_all_requests_is_reported_if_the_run_names_it),
-        TEST(tokens_locked_to_the_context_are_found_through_rounding),
-        TEST(as_many_tokens_out_as_in_may_be_requested),
+        TEST(a_lower_ttft_at_two_users_is_a_cache_effect_unless_caching_is_off),
+        TEST(a_lower_ttft_at_two_users_is_found_after_a_row_without_users),
+        TEST(a_single_prompt_for_all_requests_is_reported_if_the_run_states_it),
+        TEST(tokens_locked_to_the_context_are_found_despite_rounding),
+        TEST(requesting_as_many_output_as_input_tokens_is_not_reported),
         TEST(a_second_plateau_is_found_below_the_first),
     };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit's rules find in runs with the mistakes that they look for, and what the findings
- * say. */
+/* The audit's rules find the mistakes that they look for, and the findings say what is wrong. */
 #include "tests/unit/support/audit_trial.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -29,7 +28,7 @@ static void littles_law_shows_that_users_were_missing(void **state)
     finding = only(trial, "actual_load");
     assert_int_equal(finding->cell_count, 2);
     says(&finding->arithmetic, "requests in flight / expected: 60 to 60 % in 2 cells");
-    says(&finding->consequence, "Do not compare above 4 users");
+    says(&finding->consequence, "Do not compare cells with more than 4 users");
 }
 
 static void measured_requests_in_flight_take_precedence_over_littles_law(void **state)
@@ -39,12 +38,11 @@ static void measured_requests_in_flight_take_precedence_over_littles_law(void **
     for (size_t i = 0; i < trial->evidence.cell_count; i++)
         trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency;
     trial->evidence.cells[5].concurrency_actual = 9;
-    says(&only(trial, "actual_load")->arithmetic,
-         "a time average of 9 of 16 expected from 16 users");
+    says(&only(trial, "actual_load")->arithmetic, "9 on average, 16 expected from 16 users");
     says(&trial->findings.at[0].consequence, "Do not compare this cell: the load was lower");
 }
 
-static void users_who_think_are_not_expected_in_flight(void **state)
+static void users_with_think_time_are_not_all_expected_in_flight(void **state)
 {
     struct trial *trial = *state;
 
@@ -53,8 +51,7 @@ static void users_who_think_are_not_expected_in_flight(void **state)
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
     trial->evidence.cells[5].concurrency_expected = 12;
-    says(&only(trial, "actual_load")->arithmetic,
-         "a time average of 9 of 12 expected from 16 users");
+    says(&only(trial, "actual_load")->arithmetic, "9 on average, 12 expected from 16 users");
 }
 
 static void finds_an_undeclared_limit(void **state)
@@ -70,11 +67,11 @@ static void finds_an_undeclared_limit(void **state)
             cell->output_throughput = cell->duration_s = NAN;
         }
     audit(trial);
-    assert_int_equal(trial->findings.count, 2); /* actual_load is found, too */
+    assert_int_equal(trial->findings.count, 2); /* actual_load is also found */
     assert_string_equal(trial->findings.at[1].rule->name, "load_plateau");
     says(&trial->findings.at[1].arithmetic,
          "about 16 requests are in flight at every level from 16 to 1024 users");
-    says(&trial->findings.at[1].consequence, "Do not compare above 16 users");
+    says(&trial->findings.at[1].consequence, "Do not compare cells with more than 16 users");
 }
 
 static void finds_fewer_requests_than_users_and_bursts(void **state)
@@ -92,7 +89,7 @@ static void finds_fewer_requests_than_users_and_bursts(void **state)
     assert_string_equal(trial->findings.at[0].rule->name, "request_cap");
 }
 
-static void finds_runs_that_were_appended(void **state)
+static void finds_runs_that_were_appended_to_one_file(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *again = add(trial, 4, 128, 400);
@@ -104,7 +101,8 @@ static void finds_runs_that_were_appended(void **state)
          "cells that repeat the load and lengths of an earlier row: 1 of 7");
 }
 
-/* Gives the cells under a different id in reverse order, without that of 1 user and 128 tokens. */
+/* Gives one other run, which has a different id and the same cells in reverse order, without the
+ * cell with 1 user and 128 tokens. */
 static bool give_copy_once(void *context, struct evidence *out)
 {
     struct trial *trial = context;
@@ -127,8 +125,7 @@ static void finds_the_same_figures_under_another_name(void **state)
     trial->input.next_other = give_copy_once;
     trial->input.context = trial;
     finding = only(trial, "identical_runs");
-    says(&finding->arithmetic, "5 of 6 cells have the request rate and, if known, the mean latency "
-                               "of a cell of imp_other");
+    says(&finding->arithmetic, "5 of 6 cells equal a cell of imp_other (b.csv) to the last digit");
     assert_int_equal(finding->cells[0], 1);
     assert_int_equal(trial->next_other_calls, 2); /* called until it returned false */
 }
@@ -146,13 +143,13 @@ static void finds_speeds_and_latencies_of_failed_cells(void **state)
     says(&only(trial, "failed_speed")->arithmetic, "but reports a mean latency of 0.4824 s");
 }
 
-static void finds_figures_over_the_few_that_succeeded(void **state)
+static void finds_figures_based_on_the_few_requests_that_succeeded(void **state)
 {
     struct trial *trial = *state;
 
     trial->evidence.cells[5].success_rate = 0.375;
     trial->evidence.imported = true;
-    says(&only(trial, "low_success")->arithmetic, "down to 37.5 %");
+    says(&only(trial, "low_success")->arithmetic, "in the worst cell, 37.5 %");
     says(&only(trial, "low_success")->consequence, "only the requests that succeeded");
     trial->evidence.imported = false; /* our own runs count requests that were cut off */
     says(&only(trial, "low_success")->consequence, "count in the latencies as \"at least\"");
@@ -182,7 +179,7 @@ static void finds_requests_that_were_too_long_and_reported_as_other_failures(voi
     says(&only(trial, "misnamed_failure")->arithmetic, "refused as too long");
     trial->evidence.facts.context_limit_tokens = 16384;
     says(&only(trial, "misnamed_failure")->arithmetic, "ends at 16384 tokens");
-    cell->input_length = 16370; /* which fits, but not with the output */
+    cell->input_length = 16370; /* the prompt fits, but not together with the output */
     cell->output_tokens_asked = 32;
     free(cell->error);
     cell->error = strdup("HTTP 500");
@@ -216,7 +213,7 @@ static void finds_more_work_that_took_less_time(void **state)
          "2 s at 4 users and 128 tokens of context (row 4)");
 }
 
-static void finds_tails_that_a_timeout_cut(void **state)
+static void finds_tails_that_a_timeout_cut_off(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -228,7 +225,7 @@ static void finds_tails_that_a_timeout_cut(void **state)
     cell->success_rate = 0.995;
     cell->timeout_s = 60;
     says(&only(trial, "censored_tail")->arithmetic, "a timeout of 60 s");
-    cell->latency[METRIC_E2E].p95_at_least = true; /* the figure itself says that it was cut */
+    cell->latency[METRIC_E2E].p95_at_least = true; /* the figure itself says that it was cut off */
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
 }
@@ -239,8 +236,8 @@ static void finds_percentiles_of_a_single_request(void **state)
 
     trial->evidence.cells[0].attempted = trial->evidence.cells[0].succeeded = 1;
     trial->evidence.cells[0].duration_s = NAN;
-    says(&only(trial, "few_samples")->arithmetic, "requests in the smallest: 1");
-    trial->evidence.imported = false; /* our own reports mark them */
+    says(&only(trial, "few_samples")->arithmetic, "fewest requests in a cell: 1");
+    trial->evidence.imported = false; /* our own reports mark such percentiles */
     audit(trial);
     assert_int_equal(trial->findings.count, 0);
 }
@@ -301,7 +298,7 @@ static void finds_output_tokens_that_were_not_counted(void **state)
     assert_int_equal(only(trial, "unknown_output")->cell_count, 6);
 }
 
-static void finds_cached_prompts_and_estimates_and_a_limited_client_and_other_clients(void **state)
+static void finds_cached_prompts_estimated_tokens_a_limited_client_and_other_clients(void **state)
 {
     struct trial *trial = *state;
     struct evidence_cell *cell = &trial->evidence.cells[5];
@@ -365,8 +362,8 @@ static void finds_queues_in_front_of_the_server(void **state)
     says(&only(trial, "front_door")->consequence, "Above 12 users");
 }
 
-/* 8192 tokens x 2 operations x 12e9 parameters for each of 16 prompts in 1.3 s are 2400 TFLOP/s: an
- * L4 has 242, and 16 of them have 3872. */
+/* 16 prompts x 8192 tokens x 2 operations x 12e9 parameters in 1.3 s are 2400 TFLOP/s. One L4 can
+ * do 242 TFLOP/s, and 16 of them 3872. */
 static void finds_more_arithmetic_than_the_hardware_can_do(void **state)
 {
     struct trial *trial = *state;
@@ -402,7 +399,7 @@ static enum audit_use use_of(const struct trial *trial, const char *rule)
     return trial->findings.uses[i];
 }
 
-static void without_rates_no_rule_on_the_hardware_is_applied(void **state)
+static void without_rates_no_hardware_rule_is_applied(void **state)
 {
     struct trial *trial = *state;
 
@@ -439,8 +436,8 @@ static void writes_spans_and_lists_rows(void **state)
     assert_int_equal(json_array_size(json_object_get(json_array_get(json, 0), "rows")), 5);
 }
 
-/* Whether the line is like "| 9 | a cold start ... | `first_shape` |": it has the number of the
- * rule's mistake, or no number if the rule has none, and the rule's name. */
+/* Whether the line lists the rule beside the mistake that it finds, as this line does:
+ * "| 9 | a cold start ... | `first_shape` |". The number is missing if the mistake has none. */
 static bool is_beside_its_mistake(const struct audit_rule *rule, const char *line)
 {
     char name[64], number[16] = "| | ";
@@ -451,8 +448,7 @@ static bool is_beside_its_mistake(const struct audit_rule *rule, const char *lin
     return strncmp(line, number, strlen(number)) == 0 && strstr(line, name) != NULL;
 }
 
-/* Whether the line is like "| `first_shape` | caution or wrong | ...": it begins with the rule's
- * name. */
+/* Whether the line describes the rule, as "| `first_shape` | caution or wrong | ..." does. */
 static bool is_described(const struct audit_rule *rule, const char *line)
 {
     char start[64];
@@ -481,7 +477,7 @@ static void the_document_lists_and_describes_every_rule(void **state)
     assert_int_equal(described, count);
 }
 
-/* Half of the requests failed, and each cell took 60 s; the number of users is not known. */
+/* Half of the requests failed, each cell took 60 s, and the number of users is not known. */
 static void a_duration_near_a_usual_timeout_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -502,7 +498,7 @@ static void a_duration_near_a_usual_timeout_is_not_a_timeout(void **state)
     assert_int_equal(only(trial, "low_success")->cell_count, 6);
 }
 
-/* There are 4,006 cells. */
+/* The run has 4,006 cells. */
 static void a_large_grid_of_one_run_is_clean(void **state)
 {
     struct trial *trial = *state;
@@ -514,7 +510,7 @@ static void a_large_grid_of_one_run_is_clean(void **state)
     assert_int_equal(trial->findings.count, 0);
 }
 
-/* Two thousand runs of one cell each, with half as many requests in flight as users. */
+/* In each of the 2000 runs, half as many requests as users are in flight. */
 static void two_thousand_runs_of_one_cell_each_are_audited(void **state)
 {
     struct trial *trial = *state;
@@ -524,7 +520,7 @@ static void two_thousand_runs_of_one_cell_each_are_audited(void **state)
         snprintf(add(trial, 100 + i, 128, 1300)->variant, 40, "model=m%d", i);
     for (size_t i = 6; i < trial->evidence.cell_count; i++)
         trial->evidence.cells[i].concurrency_actual = trial->evidence.cells[i].concurrency / 2;
-    says(&only(trial, "actual_load")->consequence, "above 16 users");
+    says(&only(trial, "actual_load")->consequence, "more than 16 users");
     assert_int_equal(trial->findings.at->cell_count, cells);
 }
 
@@ -542,7 +538,7 @@ static void a_duplicate_repeats_a_cell_of_the_same_model(void **state)
     says(&finding->arithmetic, "(row 8) and 9.926 (row 11)");
 }
 
-static void a_share_that_the_cache_served_is_found(void **state)
+static void a_share_served_from_the_cache_is_found(void **state)
 {
     struct trial *trial = *state;
 
@@ -556,35 +552,35 @@ int main(void)
         TEST(finds_nothing_in_a_clean_run),
         TEST(littles_law_shows_that_users_were_missing),
         TEST(measured_requests_in_flight_take_precedence_over_littles_law),
-        TEST(users_who_think_are_not_expected_in_flight),
+        TEST(users_with_think_time_are_not_all_expected_in_flight),
         TEST(finds_an_undeclared_limit),
         TEST(finds_fewer_requests_than_users_and_bursts),
-        TEST(finds_runs_that_were_appended),
+        TEST(finds_runs_that_were_appended_to_one_file),
         TEST(finds_the_same_figures_under_another_name),
         TEST(finds_speeds_and_latencies_of_failed_cells),
-        TEST(finds_figures_over_the_few_that_succeeded),
+        TEST(finds_figures_based_on_the_few_requests_that_succeeded),
         TEST(finds_cells_in_which_the_server_stalled),
         TEST(finds_requests_that_were_too_long_and_reported_as_other_failures),
         TEST(finds_a_cold_start_inside_a_cell),
         TEST(finds_more_work_that_took_less_time),
-        TEST(finds_tails_that_a_timeout_cut),
+        TEST(finds_tails_that_a_timeout_cut_off),
         TEST(finds_percentiles_of_a_single_request),
         TEST(finds_latencies_that_contradict_one_another),
         TEST(finds_outputs_too_short_to_judge_generation),
         TEST(finds_prompt_tokens_that_were_counted_as_generated),
         TEST(finds_output_tokens_that_were_not_counted),
-        TEST(finds_cached_prompts_and_estimates_and_a_limited_client_and_other_clients),
+        TEST(finds_cached_prompts_estimated_tokens_a_limited_client_and_other_clients),
         TEST(finds_recounted_tokens_and_lengths_that_were_not_requested),
         TEST(finds_rates_that_contradict_counts_or_other_rates),
         TEST(finds_queues_in_front_of_the_server),
         TEST(finds_more_arithmetic_than_the_hardware_can_do),
         TEST(finds_weights_read_faster_than_the_memory_allows),
-        TEST(without_rates_no_rule_on_the_hardware_is_applied),
+        TEST(without_rates_no_hardware_rule_is_applied),
         TEST(a_duration_near_a_usual_timeout_is_not_a_timeout),
         TEST(a_large_grid_of_one_run_is_clean),
         TEST(two_thousand_runs_of_one_cell_each_are_audited),
         TEST(a_duplicate_repeats_a_cell_of_the_same_model),
-        TEST(a_share_that_the_cache_served_is_found),
+        TEST(a_share_served_from_the_cache_is_found),
         TEST(writes_spans_and_lists_rows),
         TEST(the_document_lists_and_describes_every_rule),
     };

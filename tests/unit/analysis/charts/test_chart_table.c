@@ -37,7 +37,7 @@ static void a_table_is_written_as_csv(void **state)
     chart_table_finish(&table);
 }
 
-static void unknown_figures_are_missing_in_json(void **state)
+static void unknown_figures_are_missing_from_json(void **state)
 {
     struct chart_table table;
     json_t *json;
@@ -56,7 +56,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_is_written_as_csv),
-        cmocka_unit_test(unknown_figures_are_missing_in_json),
+        cmocka_unit_test(unknown_figures_are_missing_from_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

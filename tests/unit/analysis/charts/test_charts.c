@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws every chart of made-up runs of many shapes, and of runs that users published. No label
- * overlaps another, crosses the picture's edge or lies on a line (except that figures may lie on
- * grid lines), and no figure is drawn that is not in the data. `test_charts --save FOLDER` saves
- * the pictures, light and dark, for people to look at. */
+/* Draws every chart for made-up runs of many shapes, and for runs that users published. No label
+ * may overlap another, cross the picture's edge or lie on a line (except that figures may lie on
+ * grid lines), and every figure drawn must be in the data. `test_charts --save FOLDER` saves the
+ * pictures, light and dark, for people to look at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,8 +120,8 @@ static void charts_of_other_made_runs_are_sound(void **state)
     }
 }
 
-/* Checks that the heat map of a run without a measured cell has neither a figure nor a colour of
- * the ramp, and that it has the word and the mark of such cells. */
+/* Checks that the heat map of a run without measured cells has neither figures nor colours that
+ * stand for figures, and that it has `word` and `mark` instead. */
 static void has_no_figure(const struct shape_of_run *shape, const char *word, const char *mark)
 {
     EVIDENCE_AUTO evidence;
@@ -163,7 +163,7 @@ static void large_grids_say_what_they_show(void **state)
     } large[] = {
         { draw_ttft, "6 of 40 contexts, evenly chosen" },
         { draw_ttft, "shaded: from the lowest to the highest of all" },
-        { chart_pareto, "shaded: where the points of all lie" },
+        { chart_pareto, "shaded: where all points lie" },
         { chart_residuals, "cells at the same place are one dot" },
     };
     EVIDENCE_AUTO evidence;
@@ -182,7 +182,7 @@ static void large_grids_say_what_they_show(void **state)
     }
 }
 
-/* Checks that a label is `times` times in the chart of a run with so many loads and contexts. */
+/* Checks that the chart of a run with this many loads and contexts has the label `times` times. */
 static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *out), size_t loads,
                       size_t contexts, const char *label, size_t times)
 {
@@ -198,15 +198,15 @@ static void has_label(void (*draw)(const struct chart_runs *runs, struct chart *
         found += chart.drawing.shapes[i].kind == SHAPE_TEXT
                  && strcmp(chart.drawing.shapes[i].string, label) == 0;
     if (found != times)
-        fail_msg("\"%s\" is %zu times in the chart, not %zu", label, found, times);
+        fail_msg("\"%s\" occurs %zu times in the chart, expected %zu", label, found, times);
 }
 
 static void crowded_charts_show_an_important_label_once_in_each_panel(void **state)
 {
     (void)state;
-    has_label(draw_ttft, 30, 6, "30", 1);    /* the last load, though the axis is crowded */
+    has_label(draw_ttft, 30, 6, "30", 1);    /* the last load, even on a crowded axis */
     has_label(draw_ttft, 12, 13, "2048", 3); /* the last load of each of three panels */
-    has_label(chart_pareto, 8, 4, "64", 1);  /* one label for four points, close together */
+    has_label(chart_pareto, 8, 4, "64", 1);  /* one label for four points that are close together */
     has_label(draw_heat, 100, 10, "97", 1);  /* every fourth column has a label */
     has_label(draw_heat, 100, 10, "5", 1);
     has_label(draw_heat, 100, 10, "3", 0);
@@ -233,7 +233,7 @@ static void a_context_without_a_point_is_not_named(void **state)
     }
 }
 
-/* How many marks this row of the table has in the drawing. */
+/* Returns how many marks in the drawing stand for this row of the table. */
 static size_t marks_of(const struct drawing *drawing, int64_t row)
 {
     size_t found = 0;
@@ -279,7 +279,7 @@ static void a_single_cell_fills_the_plot_with_its_hatch(void **state)
     assert_float_equal(box_of_lines(&cell[1]).height, cell->box.height, 6);
 }
 
-/* All contexts but one fail at the last two loads, at which that one has its highest figures. */
+/* At the last two loads, where figures are highest, all contexts but one fail. */
 static void failures_do_not_touch_the_figures(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -305,7 +305,7 @@ static void failures_do_not_touch_the_figures(void **state)
     }
 }
 
-/* A limit above the figures must not be drawn through the failures, which are drawn there, too. */
+/* Failures are drawn above the figures, so a limit line above the figures must avoid them. */
 static void a_limit_crosses_no_failure(void **state)
 {
     static const struct shape_of_run shape = { "", "m", 9, 6, ALL(EVIDENCE_MEASURED), "", 1 };
@@ -350,7 +350,7 @@ static void names_take_no_more_room_than_they_need(void **state)
                 right = fmax(right, texts[t].box.x + texts[t].box.width);
         free(texts);
         if (right < chart.drawing.width - 40)
-            fail_msg("chart %zu: names end at %.0f", i, right);
+            fail_msg("chart %zu: names end at x = %.0f, far from the edge", i, right);
     }
 }
 
@@ -393,7 +393,7 @@ static void a_large_ratio_is_not_drawn_beyond_the_axis(void **state)
     for (size_t i = 0; i < chart.drawing.count; i++)
         if (chart.drawing.shapes[i].kind == SHAPE_RECT
             && chart.drawing.shapes[i].box.x + chart.drawing.shapes[i].box.width > 560)
-            fail_msg("a square at %.0f lies on the figures", chart.drawing.shapes[i].box.x);
+            fail_msg("a square at x = %.0f lies on the figures", chart.drawing.shapes[i].box.x);
     for (size_t i = 0; i < 4; i++)
         evidence_finish(&evidence[i]);
 }
@@ -442,8 +442,8 @@ static uint32_t picture_fits(const char *name, const struct chart *chart)
     return ntohl(*(const uint32_t *)(const void *)(png.data + 16));
 }
 
-/* Even the pictures with the most shapes have at most RASTER_BYTES_MAX bytes. */
-static void the_largest_pictures_fit_a_chat(void **state)
+/* The charts with the most shapes have at most RASTER_BYTES_MAX bytes as PNG files. */
+static void the_largest_pictures_are_small_enough_for_a_chat(void **state)
 {
     static const struct {
         struct shape_of_run shape;
@@ -466,8 +466,8 @@ static void the_largest_pictures_fit_a_chat(void **state)
     }
 }
 
-/* Checks that the heat map keeps its 1200 x 800 pixels, and that its file and that of the forest
- * plot are small enough for a chat. */
+/* Checks that the heat map has its full 1200 x 800 pixels, and that the PNG files of the heat map
+ * and the forest plot are small enough for a chat. */
 static void fits_a_chat(const char *name, const struct evidence *evidence)
 {
     FINDINGS_AUTO findings = { 0 };
@@ -529,7 +529,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_large_ratio_is_not_drawn_beyond_the_axis),
         cmocka_unit_test(charts_of_repetitions_are_sound),
         cmocka_unit_test(charts_of_short_and_long_histories_are_sound),
-        cmocka_unit_test(the_largest_pictures_fit_a_chat),
+        cmocka_unit_test(the_largest_pictures_are_small_enough_for_a_chat),
         cmocka_unit_test(charts_of_published_results_are_sound),
     };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and faint marks have enough contrast with the colours on which they are drawn (WCAG 2.2,
- * 1.4.3 and 1.4.11), colours that must be told apart differ for people with colour blindness,
- * and web/assets/chart.css has the colours of the palette. `test_palette --write` writes that file.
- */
+/* Checks that text and faint marks have enough contrast with the colours on which they are drawn
+ * (WCAG 2.2, 1.4.3 and 1.4.11), that people with colour blindness can tell apart the colours that
+ * must differ, and that web/assets/chart.css has the colours of the palette. `test_palette --write`
+ * writes that file. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define TEXT_CONTRAST 4.5
 #define MARK_CONTRAST 3
-/* differences by CIE76, of which 2.3 is just noticeable */
+/* minimum colour differences by CIE76, where 2.3 is just noticeable */
 #define SERIES_DIFFERENCE 10
 #define STEP_DIFFERENCE 4
 
@@ -51,8 +51,9 @@ static void has_contrast(enum paint a, enum paint b, double least)
         char first[PALETTE_NAME_SIZE], second[PALETTE_NAME_SIZE];
 
         if (contrast(theme, a, b) < least)
-            fail_msg("%s on %s, theme %d: %.2f", palette_name(a, first), palette_name(b, second),
-                     (int)theme, contrast(theme, a, b));
+            fail_msg("%s on %s, theme %d: contrast %.2f, expected at least %.2f",
+                     palette_name(a, first), palette_name(b, second), (int)theme,
+                     contrast(theme, a, b), least);
     }
 }
 
@@ -81,8 +82,8 @@ static void faint_marks_have_a_contrast_of_at_least_3(void **state)
 
 enum vision { PROTANOPIA, DEUTERANOPIA, TRITANOPIA, VISIONS };
 
-/* The matrices from linear RGB to the linear RGB that is seen with each kind of colour blindness:
- * Machado, Oliveira and Fernandes 2009, severity 1. */
+/* For each kind of colour blindness, the matrix that turns linear RGB into the linear RGB that is
+ * seen (Machado, Oliveira and Fernandes 2009, severity 1). */
 static const double seen_as[VISIONS][3][3] = {
     { { 0.152286, 1.052583, -0.204868 },
       { 0.114503, 0.786281, 0.099216 },
@@ -95,13 +96,13 @@ static const double seen_as[VISIONS][3][3] = {
       { 0.004733, 0.691367, 0.303900 } },
 };
 
-/* The function f of CIE L*a*b*: the cube root, but a straight line near 0. */
+/* The function f in the definition of CIE L*a*b*: the cube root, but a straight line near 0. */
 static double cube_root(double share)
 {
     return share > 0.008856 ? cbrt(share) : 7.787 * share + 16.0 / 116;
 }
 
-/* Computes CIE L*a*b* of the colour as somebody with this vision sees it. */
+/* Computes the CIE L*a*b* values of the colour as somebody with this vision sees it. */
 static void lab_of(uint32_t rgb, enum vision vision, double out[3])
 {
     double seen[3], xyz[3];
@@ -139,13 +140,14 @@ static void differ(enum paint a, enum paint b, double least)
             char first[PALETTE_NAME_SIZE], second[PALETTE_NAME_SIZE];
 
             if (difference(theme, a, b, vision) < least)
-                fail_msg("%s and %s, theme %d, vision %d: %.1f", palette_name(a, first),
-                         palette_name(b, second), (int)theme, (int)vision,
-                         difference(theme, a, b, vision));
+                fail_msg("%s and %s, theme %d, vision %d: difference %.1f, expected at least %.1f",
+                         palette_name(a, first), palette_name(b, second), (int)theme, (int)vision,
+                         difference(theme, a, b, vision), least);
         }
 }
 
-/* Nothing depends only on colours: series also have shapes, and failed cells a hatch and a word. */
+/* Charts do not rely on colour alone: series also differ in shape, and failed cells have a hatch
+ * and a word. */
 static void colours_differ_without_full_colour_vision(void **state)
 {
     (void)state;
@@ -179,7 +181,7 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
 
     (void)state;
     text_add(&expected, "/* SPDX-License-Identifier: Apache-2.0 */\n"
-                        "/* The paints of the charts: written by test_palette --write. */\n");
+                        "/* The charts' colours, written by test_palette --write. */\n");
     write_classes(THEME_LIGHT, &expected);
     text_add(&expected, "@media screen and (prefers-color-scheme:dark){\n");
     write_classes(THEME_DARK, &expected);

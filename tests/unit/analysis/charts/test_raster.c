@@ -47,13 +47,12 @@ static void a_png_has_a_palette_of_8_bits(void **state)
     assert_int_equal(word_at(&png, 20), 800);
     assert_int_equal(png.data[24], 8); /* bits */
     assert_int_equal(png.data[25], 3); /* colour type */
-    /* the paper, which has the most pixels, is the first colour of the palette; the box the second
-     */
+    /* the palette begins with the paper's colour, which has the most pixels; the box's is next */
     assert_memory_equal(png.data + 41, "\xff\xff\xff\x9b\x1c\x1c", 6);
     assert_true(png.length < 10000);
 }
 
-/* Without the machine's own fonts, the bytes are the same. */
+/* The bytes are the same if fontconfig finds none of the machine's fonts. */
 static void the_machines_fonts_do_not_matter(void **state)
 {
     DRAWING_AUTO drawing;
@@ -71,7 +70,7 @@ static void the_machines_fonts_do_not_matter(void **state)
     assert_memory_equal(with.data, without.data, with.length);
 }
 
-static void a_large_drawing_is_scaled_to_the_limit_of_pixels(void **state)
+static void a_large_drawing_is_scaled_down_to_the_limit_on_pixels(void **state)
 {
     DRAWING_AUTO drawing;
     TEXT_AUTO png = { 0 };
@@ -104,7 +103,7 @@ static void widths_equal(enum font_weight weight, const char *bytes, size_t leng
     FT_Done_FreeType(library);
 }
 
-static void the_table_has_the_widths_of_the_fonts(void **state)
+static void the_table_of_widths_matches_the_fonts(void **state)
 {
     (void)state;
     widths_equal(FONT_REGULAR, font_inter_regular, font_inter_regular_length);
@@ -123,8 +122,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_png_has_a_palette_of_8_bits),
         cmocka_unit_test(the_machines_fonts_do_not_matter),
-        cmocka_unit_test(a_large_drawing_is_scaled_to_the_limit_of_pixels),
-        cmocka_unit_test(the_table_has_the_widths_of_the_fonts),
+        cmocka_unit_test(a_large_drawing_is_scaled_down_to_the_limit_on_pixels),
+        cmocka_unit_test(the_table_of_widths_matches_the_fonts),
         cmocka_unit_test(all_digits_have_the_same_width),
     };
 

@@ -83,7 +83,7 @@ static void axes_end_at_round_values(void **state)
     fits(1e-7, 1e13, true, 1e-7, 1e13, "1T");
 }
 
-static void a_part_that_is_kept_clear_has_no_ticks(void **state)
+static void the_part_of_an_axis_that_is_kept_clear_has_no_ticks(void **state)
 {
     (void)state;
     for (int is_log = 0; is_log < 2; is_log++) {
@@ -110,7 +110,7 @@ int main(void)
         cmocka_unit_test(at_least_three_digits_are_shown),
         cmocka_unit_test(requested_values_are_shown_in_full),
         cmocka_unit_test(axes_end_at_round_values),
-        cmocka_unit_test(a_part_that_is_kept_clear_has_no_ticks),
+        cmocka_unit_test(the_part_of_an_axis_that_is_kept_clear_has_no_ticks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void check_and_clear(struct drawing *drawing, enum svg_colours colours, c
 
     svg_write(drawing, colours, &svg);
     if (strstr(svg.data, expected) == NULL)
-        fail_msg("%s\nhas no %s", svg.data, expected);
+        fail_msg("%s\ndoes not contain %s", svg.data, expected);
     drawing_finish(drawing);
     drawing_init(drawing, 100, 50);
 }
@@ -97,7 +97,7 @@ static void a_long_text_ends_in_an_ellipsis(void **state)
     assert_non_null(strstr(drawing.shapes[0].string, "\xe2\x80\xa6"));
 }
 
-/* The viewer's font may be wider than ours. */
+/* The viewer's font might be wider than ours. */
 static void a_subtitle_states_its_width_to_the_viewer(void **state)
 {
     static const char subtitle[] = "a subtitle may be as wide as the picture";
@@ -116,7 +116,7 @@ static void a_subtitle_states_its_width_to_the_viewer(void **state)
     assert_null(strstr(strstr(svg.data, attribute) + 1, "textLength"));
 }
 
-static void a_text_is_not_drawn_over_another_or_beyond_the_edge(void **state)
+static void text_is_not_drawn_over_other_text_or_beyond_the_edge(void **state)
 {
     DRAWING_AUTO drawing;
 
@@ -140,7 +140,7 @@ int main(void)
         cmocka_unit_test(a_right_to_left_name_does_not_reverse_what_follows),
         cmocka_unit_test(a_long_text_ends_in_an_ellipsis),
         cmocka_unit_test(a_subtitle_states_its_width_to_the_viewer),
-        cmocka_unit_test(a_text_is_not_drawn_over_another_or_beyond_the_edge),
+        cmocka_unit_test(text_is_not_drawn_over_other_text_or_beyond_the_edge),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

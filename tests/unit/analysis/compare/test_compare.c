@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares runs that a seeded generator makes, so that it is known which side is faster. */
+/* Compares runs whose figures are drawn at random, so that it is known which side is faster. */
 #include "tests/unit/support/compare_trial.h"
 
-/* Shares of the simulated comparisons. */
+/* Shares of the simulated comparisons, or of their cells. */
 struct rates {
     double faster, slower;           /* the primary verdict says so */
     double covered;                  /* the primary interval contains the true factor */
     double some_faster, some_slower; /* at least one cell's verdict says so */
-    double compared;                 /* of the cells: those that were compared */
+    double compared;                 /* share of all cells that were compared */
 };
 
 static struct rates simulate(struct trial *trial, int comparisons, double factor, uint64_t seed)
@@ -33,14 +33,15 @@ static struct rates simulate(struct trial *trial, int comparisons, double factor
     }
     for (double *rate = &rates.faster; rate <= &rates.compared; rate++)
         *rate /= comparisons;
-    print_message("%zu runs a side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval covers "
-                  "the factor %.1f %%; some cell faster %.1f %%, slower %.1f %%\n",
-                  trial->repetitions, factor, 100 * rates.faster, 100 * rates.slower,
-                  100 * rates.covered, 100 * rates.some_faster, 100 * rates.some_slower);
+    print_message(
+        "%zu runs per side, speed x %.2f: faster %.1f %%, slower %.1f %%, interval covers "
+        "the factor %.1f %%; at least one cell faster %.1f %%, slower %.1f %%\n",
+        trial->repetitions, factor, 100 * rates.faster, 100 * rates.slower, 100 * rates.covered,
+        100 * rates.some_faster, 100 * rates.some_slower);
     return rates;
 }
 
-static void equal_sides_differ_in_one_of_twenty_comparisons(void **state)
+static void equal_sides_are_found_to_differ_in_one_of_twenty_comparisons(void **state)
 {
     struct trial *trial = *state;
     struct rates rates = simulate(trial, 2000, 1, 1);
@@ -51,8 +52,8 @@ static void equal_sides_differ_in_one_of_twenty_comparisons(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* With a spread of 2 % between runs and 3 % between cells, 5 repetitions a side detect a slowdown
- * of 5 % in four of five comparisons. */
+/* With a spread of 2 % between runs and 3 % between cells, 5 repetitions per side detect a
+ * slowdown of 5 % in at least four of five comparisons. */
 static void five_repetitions_detect_a_slowdown_of_five_percent(void **state)
 {
     struct trial *trial = *state;
@@ -63,7 +64,7 @@ static void five_repetitions_detect_a_slowdown_of_five_percent(void **state)
     assert_true(rates.covered >= 0.93 && rates.covered <= 0.97);
 }
 
-static void equal_pairs_differ_in_one_of_twenty_comparisons(void **state)
+static void equal_pairs_are_found_to_differ_in_one_of_twenty_comparisons(void **state)
 {
     struct trial *trial = *state;
     struct rates rates;
@@ -76,9 +77,9 @@ static void equal_pairs_differ_in_one_of_twenty_comparisons(void **state)
     assert_true(rates.some_faster + rates.some_slower <= 0.07);
 }
 
-/* The client limits the fastest cells, one in 15, and with 5 repetitions half of the cells lose a
- * pair. This favours neither side, because a limited cell excludes its pair, whichever side was
- * fast. */
+/* The client limits the fastest cells, about one in 15, so with 5 repetitions half of the cells
+ * lose at least one pair. This favours neither side, because a limited cell excludes its whole
+ * pair, whichever side was fast. */
 static void disturbed_pairs_favour_no_side(void **state)
 {
     struct trial *trial = *state;
@@ -96,7 +97,7 @@ static void disturbed_pairs_favour_no_side(void **state)
 }
 
 /* A drift of 10 % between repetitions hides a slowdown of 5 % from a comparison of means, but not
- * from one of pairs. */
+ * from a comparison of pairs. */
 static void pairs_detect_a_slowdown_that_a_drift_hides_from_means(void **state)
 {
     struct trial *trial = *state;
@@ -111,8 +112,9 @@ static void pairs_detect_a_slowdown_that_a_drift_hides_from_means(void **state)
     assert_true(paired.covered >= 0.93 && paired.covered <= 0.97);
 }
 
-/* By hand: the logarithms differ by 1, 2 and 3; t = 2 / (1 / sqrt 3), two degrees of freedom. */
-static void tests_pairs_as_student_did(void **state)
+/* Computed by hand: the logarithms differ by 1, 2 and 3; t = 2 / (1 / sqrt 3) with two degrees of
+ * freedom. */
+static void pairs_are_judged_with_students_t_test(void **state)
 {
     const double baseline[] = { 0.5, 0.1, 0.3 }, candidate[] = { 1.5, 2.1, 3.3 };
     struct estimate estimate = compare_estimate_pairs(baseline, candidate, 3, true);
@@ -128,8 +130,7 @@ static void tests_pairs_as_student_did(void **state)
     assert_true(isnan(compare_estimate_pairs(baseline, baseline, 3, true).p));
 }
 
-/* Makes the n-th run one that opsbrain measured, in this sweep and repetition of this deployment.
- */
+/* Makes the n-th run one of our own: this repetition of this sweep, measured on this deployment. */
 static void make_own(struct trial *trial, size_t n, const char *sweep, int repetition,
                      const char *deployment)
 {
@@ -142,7 +143,7 @@ static void make_own(struct trial *trial, size_t n, const char *sweep, int repet
     snprintf(run->facts.deployment, sizeof run->facts.deployment, "%s", deployment);
 }
 
-static void finds_the_pairs_of_runs_that_were_measured_in_turns(void **state)
+static void pairs_runs_that_were_measured_alternately(void **state)
 {
     static const size_t counts[] = { 3, 3 }, fewer[] = { 3, 2 }, one_to_two[] = { 1, 2 };
     struct trial *trial = *state;
@@ -188,7 +189,7 @@ static void knows_which_direction_is_better(void **state)
     }
 }
 
-static void one_run_a_side_is_no_evidence(void **state)
+static void one_run_per_side_is_no_evidence(void **state)
 {
     struct trial *trial = *state;
     struct generator generator;
@@ -201,10 +202,10 @@ static void one_run_a_side_is_no_evidence(void **state)
     assert_int_equal(comparison->primary.verdict, VERDICT_NO_EVIDENCE);
     assert_true(comparison->primary.ratio > 1.8 && comparison->primary.ratio < 2.2);
     assert_true(isnan(comparison->primary.low) && isnan(comparison->primary.p));
-    assert_non_null(strstr(comparison->reason, "a side of one run"));
+    assert_non_null(strstr(comparison->reason, "a side with one run"));
 }
 
-static void copies_are_no_repetitions(void **state)
+static void copies_are_not_repetitions(void **state)
 {
     struct trial *trial = *state;
 
@@ -215,9 +216,9 @@ static void copies_are_no_repetitions(void **state)
     assert_non_null(strstr(trial->comparison.reason, "copies"));
 }
 
-/* By hand: the logarithms 0, 1, 2 and 3, 5 have the means 1 and 4, and the variances 1 and 2;
- * t = 3 / sqrt(1/3 + 1), degrees of freedom (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.684. */
-static void tests_as_welch_did(void **state)
+/* Computed by hand: the logarithms 0, 1, 2 and 3, 5 have the means 1 and 4, and the variances 1 and
+ * 2; t = 3 / sqrt(1/3 + 1) with (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.684 degrees of freedom. */
+static void sides_without_pairs_are_judged_with_welchs_t_test(void **state)
 {
     static const double baseline[] = { 0, 1, 2 }, candidate[] = { 3, 5 };
     struct estimate estimate = compare_estimate(baseline, 3, candidate, 2, true);
@@ -232,17 +233,17 @@ static void tests_as_welch_did(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(equal_sides_differ_in_one_of_twenty_comparisons),
+        TRIAL(equal_sides_are_found_to_differ_in_one_of_twenty_comparisons),
         TRIAL(five_repetitions_detect_a_slowdown_of_five_percent),
-        TRIAL(equal_pairs_differ_in_one_of_twenty_comparisons),
+        TRIAL(equal_pairs_are_found_to_differ_in_one_of_twenty_comparisons),
         TRIAL(disturbed_pairs_favour_no_side),
         TRIAL(pairs_detect_a_slowdown_that_a_drift_hides_from_means),
-        cmocka_unit_test(tests_pairs_as_student_did),
-        TRIAL(finds_the_pairs_of_runs_that_were_measured_in_turns),
+        cmocka_unit_test(pairs_are_judged_with_students_t_test),
+        TRIAL(pairs_runs_that_were_measured_alternately),
         TRIAL(knows_which_direction_is_better),
-        TRIAL(one_run_a_side_is_no_evidence),
-        TRIAL(copies_are_no_repetitions),
-        cmocka_unit_test(tests_as_welch_did),
+        TRIAL(one_run_per_side_is_no_evidence),
+        TRIAL(copies_are_not_repetitions),
+        cmocka_unit_test(sides_without_pairs_are_judged_with_welchs_t_test),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static const struct spoilt {
     { limit_client, OUTPUT_THROUGHPUT, CELL_CLIENT_LIMITED, 1 },
     { contaminate, OUTPUT_THROUGHPUT, CELL_CONTAMINATED, 1 },
     { move_cell, OUTPUT_THROUGHPUT, CELL_MISSING, 1 },
-    { make_duplicate, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* the cell of 8 users is CELL_TWICE */
+    { make_duplicate, OUTPUT_THROUGHPUT, CELL_MISSING, 2 }, /* and CELL_TWICE at 8 users */
     { shorten_output, TPOT_P50, CELL_SHORT_OUTPUT, 1 },
     { lengthen_output, E2E_P50, CELL_OTHER_OUTPUT, 1 },
     { zero_speed, OUTPUT_THROUGHPUT, CELL_NO_FIGURE, 1 },
@@ -120,11 +120,11 @@ static void skips_a_cell_that_a_run_has_twice(void **state)
     struct trial *trial = *state;
 
     make_duplicate(&trial->runs[7].cells[0]);
-    assert_int_equal(compare(trial)->compared, CELLS - 2); /* the run lacks cell 0 */
+    assert_int_equal(compare(trial)->compared, CELLS - 2); /* all but cells 0 and 3 */
     assert_int_equal(trial->comparison.cells[3].why, CELL_TWICE);
 }
 
-/* Contaminates the run's cell, and spoils its figures, which must not count. */
+/* Contaminates the run's cell, and gives it wrong figures, which must not count. */
 static struct evidence_cell *disturb(struct trial *trial, size_t run, size_t cell)
 {
     struct evidence_cell *disturbed = &trial->runs[run].cells[cell];
@@ -150,7 +150,7 @@ static void expect_disturbance_described(const struct trial *trial)
     assert_int_equal(json_get_integer(cell, "pairs_left_out", 0), 1);
 }
 
-static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
+static void a_disturbed_pair_is_skipped_only_in_the_disturbed_cell(void **state)
 {
     struct trial *trial = *state;
     struct generator generator;
@@ -159,8 +159,8 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     trial->paired = true;
     generator_init(&generator, 7);
     draw(trial, &generator, 2);
-    disturb(trial, 7, 0); /* of the third pair */
-    disturb(trial, 2, 0); /* of the same pair */
+    disturb(trial, 7, 0); /* the candidate's run in the third pair */
+    disturb(trial, 2, 0); /* the baseline's run in the same pair */
     comparison = compare(trial);
     assert_int_equal(comparison->compared, CELLS);
     assert_int_equal(comparison->primary_cells, CELLS - 1);
@@ -182,7 +182,7 @@ static void a_disturbed_pair_is_skipped_only_in_its_cell(void **state)
     assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
 }
 
-static void a_failure_skips_its_cell_and_not_only_its_pair(void **state)
+static void a_failure_skips_the_whole_cell_and_not_only_its_pair(void **state)
 {
     struct trial *trial = *state;
 
@@ -193,8 +193,8 @@ static void a_failure_skips_its_cell_and_not_only_its_pair(void **state)
     assert_string_equal(trial->comparison.cells[0].run, trial->runs[4].id);
 }
 
-/* If every cell lacks a pair, the ratio is over the pairs that no cell lacks. */
-static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
+/* If every cell lacks a pair, the ratio is computed from the pairs that all cells have. */
+static void the_ratio_is_computed_from_the_pairs_that_all_cells_have(void **state)
 {
     struct trial *trial = *state;
     struct generator generator;
@@ -211,15 +211,14 @@ static void the_ratio_is_over_the_pairs_that_no_cell_lacks(void **state)
     assert_int_equal(comparison->primary_pairs_left_out, 2);
     assert_true(fabs(comparison->primary.ratio - 2) < 0.1);
     assert_int_equal(comparison->primary.verdict, VERDICT_FASTER);
-    disturb(trial, 2, 0); /* cell 0 now lacks the third pair, no longer the first */
+    disturb(trial, 2, 0); /* cell 0 now lacks the third pair instead of the first */
     disturb(trial, 0, 0)->contaminated = false;
     assert_int_equal(compare(trial)->compared, CELLS);
     assert_int_equal(trial->comparison.primary.verdict, VERDICT_NOT_COMPARABLE);
-    assert_non_null(
-        strstr(trial->comparison.reason, "the pairs that count in every cell are too few"));
+    assert_non_null(strstr(trial->comparison.reason, "too few pairs count in all cells"));
 }
 
-static void every_cell_is_judged_and_zeroed_values_claim_nothing(void **state)
+static void every_cell_is_judged_and_zeroed_values_mean_no_verdict(void **state)
 {
     struct trial *trial = *state;
     const struct estimate estimate = { 0 };
@@ -233,7 +232,7 @@ static void every_cell_is_judged_and_zeroed_values_claim_nothing(void **state)
     assert_string_equal(left_out_name(0), "not_judged");
 }
 
-static void says_so_when_every_cell_was_skipped(void **state)
+static void reports_that_every_cell_was_skipped(void **state)
 {
     struct trial *trial = *state;
 
@@ -275,7 +274,7 @@ static void writes_tables_that_fit_a_terminal(void **state)
     assert_int_equal(tables, 3);
 }
 
-/* With 1 user the candidate is faster, with 2 slower, with 4 and 8 alike. */
+/* The candidate is faster with 1 user, slower with 2, and equally fast with 4 and 8. */
 static void the_table_marks_faster_and_slower_cells(void **state)
 {
     static const struct {
@@ -314,7 +313,7 @@ static void the_table_marks_faster_and_slower_cells(void **state)
     }
 }
 
-static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
+static void more_than_a_hundred_tables_are_replaced_with_a_message(void **state)
 {
     struct trial *trial = *state;
     TEXT_AUTO text = { 0 };
@@ -327,8 +326,8 @@ static void more_than_a_hundred_tables_are_replaced_by_a_sentence(void **state)
             cell->output_tokens_asked = 100 + (double)j;
         }
     compare_write_table(compare(trial), &text);
-    assert_string_equal(text_string(&text), "\nThe ratios need too many tables to show: numbers of "
-                                            "output lengths 101, request rates 1.\n");
+    assert_string_equal(text_string(&text), "\nThere are too many tables to show (output "
+                                            "lengths: 101, request rates: 1).\n");
 }
 
 int main(void)
@@ -337,15 +336,15 @@ int main(void)
         cmocka_unit_test(skips_only_cells_that_cannot_be_compared),
         TRIAL(reports_cells_whose_tokens_every_run_estimated),
         TRIAL(skips_a_cell_that_a_run_has_twice),
-        TRIAL(a_disturbed_pair_is_skipped_only_in_its_cell),
-        TRIAL(a_failure_skips_its_cell_and_not_only_its_pair),
-        TRIAL(the_ratio_is_over_the_pairs_that_no_cell_lacks),
-        TRIAL(every_cell_is_judged_and_zeroed_values_claim_nothing),
-        TRIAL(says_so_when_every_cell_was_skipped),
+        TRIAL(a_disturbed_pair_is_skipped_only_in_the_disturbed_cell),
+        TRIAL(a_failure_skips_the_whole_cell_and_not_only_its_pair),
+        TRIAL(the_ratio_is_computed_from_the_pairs_that_all_cells_have),
+        TRIAL(every_cell_is_judged_and_zeroed_values_mean_no_verdict),
+        TRIAL(reports_that_every_cell_was_skipped),
         TRIAL(compares_cells_of_unknown_success_if_that_is_accepted),
         TRIAL(writes_tables_that_fit_a_terminal),
         TRIAL(the_table_marks_faster_and_slower_cells),
-        TRIAL(more_than_a_hundred_tables_are_replaced_by_a_sentence),
+        TRIAL(more_than_a_hundred_tables_are_replaced_with_a_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs may be compared: the facts that must be equal. */
+/* Which facts must be equal so that runs can be compared. */
 #include "tests/unit/support/compare_trial.h"
 
 static void spoil_model(struct evidence *run)
@@ -54,8 +54,8 @@ static void spoil_quantization(struct evidence *run)
 static const struct refusal {
     const char *fact;
     void (*spoil)(struct evidence *run);
-    bool unknown;       /* at least one of the values that differ is not known */
-    bool within_a_side; /* unknown values differ even among the candidate's runs: no factor helps */
+    bool unknown;       /* at most one of the values that differ is known */
+    bool within_a_side; /* unknown values differ even between runs of one side: no factor helps */
 } refusals[] = {
     { "model", spoil_model, false },     { "model_revision", spoil_revision, true, true },
     { "engine", spoil_engine, false },   { "engine_version", spoil_version, false },
@@ -99,7 +99,7 @@ static void refuses_differences_that_are_neither_factors_nor_accepted(void **sta
     }
 }
 
-static void without_lists_of_names_no_fact_may_differ(void **state)
+static void without_factors_or_accepted_facts_no_fact_may_differ(void **state)
 {
     struct trial *trial = *state;
     struct compare_input input = input_of(trial);
@@ -174,7 +174,7 @@ static void set_fingerprint(struct evidence *run, int overhead_tokens, int seed)
 }
 
 /* A deployment with a different template or tokenizer gets the same work in a different form. */
-static void the_form_of_requests_belongs_to_the_deployment(void **state)
+static void the_request_form_may_differ_only_between_deployments(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
@@ -195,7 +195,7 @@ static void the_form_of_requests_belongs_to_the_deployment(void **state)
     assert_int_equal(compare(trial)->refused, 1);
 }
 
-static void a_value_that_one_side_knows_is_reported(void **state)
+static void a_value_that_only_one_side_knows_is_reported(void **state)
 {
     struct trial *trial = *state;
     const struct comparison *comparison;
@@ -215,10 +215,10 @@ static void a_value_that_one_side_knows_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRIAL(a_value_that_one_side_knows_is_reported),
-        TRIAL(the_form_of_requests_belongs_to_the_deployment),
+        TRIAL(a_value_that_only_one_side_knows_is_reported),
+        TRIAL(the_request_form_may_differ_only_between_deployments),
         cmocka_unit_test(refuses_differences_that_are_neither_factors_nor_accepted),
-        TRIAL(without_lists_of_names_no_fact_may_differ),
+        TRIAL(without_factors_or_accepted_facts_no_fact_may_differ),
         TRIAL(refuses_a_difference_within_a_side_even_in_a_factor),
         TRIAL(two_unknown_regions_are_equal_only_within_one_sweep),
         TRIAL(two_deployments_may_differ_in_all_but_the_work),

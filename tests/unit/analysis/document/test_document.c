@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as HTML files: of made-up runs of many shapes, of results that users published, and of
+/* Checks HTML reports on made-up runs of many shapes, on results that users published, and on
  * comparisons. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static void is_in_order(const char *what, const struct text *document)
         comes_before(what, document, sections[i - 1], sections[i]);
 }
 
-/* A column "ttft.p50_ms" is the member "p50_ms" of "ttft". */
+/* The column "ttft.p50_ms" is the member "p50_ms" of "ttft". */
 static const json_t *member_of(const json_t *cell, const char *column)
 {
     const char *dot = strchr(column, '.');
@@ -100,8 +100,8 @@ static const json_t *member_of(const json_t *cell, const char *column)
     return json_object_get(json_object_get(cell, group), dot + 1);
 }
 
-/* Checks that each number in the data is the cell's, that null stands only for a value that the
- * cell lacks, and that the cells that do not fit are counted. */
+/* Checks that each number in the data equals that of the cell, that null stands only for a value
+ * that the cell lacks, and that the document says how many cells did not fit. */
 static void has_the_data_of(const struct evidence *evidence, const json_t *run)
 {
     const json_t *columns = json_object_get(run, "columns"), *row, *value;
@@ -153,7 +153,7 @@ static void shows(const char *row, int column, double value, bool is_exact)
     assert_string_equal(strncmp(text, "\xe2\x89\xa5", 3) == 0 ? text + 3 : text, expected);
 }
 
-/* Checks the figures in each column of shown_figures that the table has. */
+/* Checks the figures in those columns of shown_figures that the table has. */
 static void has_the_table_of(const struct evidence *evidence, const struct text *document)
 {
     FREE_AUTO char *head = html_between(document, "<thead>", "</thead>");
@@ -180,7 +180,8 @@ static void document_is_sound(const char *what, const struct text *document,
     html_is_sound(what, document);
     is_in_order(what, document);
     if (document->length > DOCUMENT_BYTES_MAX)
-        fail_msg("%s has %zu bytes", what, document->length);
+        fail_msg("%s has %zu bytes, expected at most %d", what, document->length,
+                 DOCUMENT_BYTES_MAX);
     has_the_data_of(evidence, json_array_get(json_object_get(data, "runs"), 0));
     has_the_table_of(evidence, document);
 }
@@ -273,7 +274,7 @@ static void a_document_of_repetitions_has_a_column_for_them(void **state)
         evidence_finish(&runs[i]);
 }
 
-static void a_document_of_40_large_runs_is_bounded(void **state)
+static void a_document_of_40_large_runs_stays_within_the_size_limit(void **state)
 {
     static const struct shape_of_run large = {
         "large", ARABIC_NAME, 24, 25, ALL(EVIDENCE_MEASURED), "", 1
@@ -291,7 +292,7 @@ static void a_document_of_40_large_runs_is_bounded(void **state)
         evidence_finish(&runs[i]);
 }
 
-/* ---- Foreign text ---- */
+/* ---- Untrusted text ---- */
 
 static void make_hostile(struct evidence *evidence)
 {
@@ -313,7 +314,7 @@ static void make_hostile(struct evidence *evidence)
     }
 }
 
-static void foreign_text_is_never_markup(void **state)
+static void untrusted_text_is_never_markup(void **state)
 {
     static const size_t shapes[] = { 1, 2, 11 };
 
@@ -327,13 +328,13 @@ static void foreign_text_is_never_markup(void **state)
         write_document(&evidence, 1, &document);
         document_is_sound("a hostile run", &document, &evidence);
         assert_null(strstr(document.data, "<img src=x"));
-        /* Only the JSON at the end may contain the character that reverses the text. */
+        /* Only the JSON at the end is allowed to contain U+202E, which reverses text. */
         strstr(document.data, "id=\"data\"")[0] = '\0';
         assert_null(strstr(document.data, "\xe2\x80\xae"));
     }
 }
 
-/* ---- The policy ---- */
+/* ---- The Content-Security-Policy ---- */
 
 static void the_policy_is_strict_and_has_the_hash_of_the_style(void **state)
 {
@@ -433,7 +434,7 @@ static void findings_of_one_rule_count_a_run_and_each_of_its_cells_once(void **s
     evidence_finish(&run);
 }
 
-static void of_several_runs_the_worst_finding_and_every_applied_rule_are_shown(void **state)
+static void the_worst_finding_of_several_runs_and_every_applied_rule_are_shown(void **state)
 {
     size_t cell = 0;
     struct finding
@@ -498,7 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_of_one_rule_count_a_run_and_each_of_its_cells_once),
-        cmocka_unit_test(of_several_runs_the_worst_finding_and_every_applied_rule_are_shown),
+        cmocka_unit_test(the_worst_finding_of_several_runs_and_every_applied_rule_are_shown),
         cmocka_unit_test(cells_of_a_comparison_that_do_not_fit_are_counted),
         cmocka_unit_test(rows_without_a_context_are_not_separated),
         cmocka_unit_test(documents_of_every_listed_shape_are_sound),
@@ -506,8 +507,8 @@ int main(void)
         cmocka_unit_test(the_data_says_which_percentiles_are_lower_bounds),
         cmocka_unit_test(documents_of_published_results_are_sound),
         cmocka_unit_test(a_document_of_repetitions_has_a_column_for_them),
-        cmocka_unit_test(a_document_of_40_large_runs_is_bounded),
-        cmocka_unit_test(foreign_text_is_never_markup),
+        cmocka_unit_test(a_document_of_40_large_runs_stays_within_the_size_limit),
+        cmocka_unit_test(untrusted_text_is_never_markup),
         cmocka_unit_test(the_policy_is_strict_and_has_the_hash_of_the_style),
         cmocka_unit_test(a_comparison_begins_with_its_verdict_and_the_differences),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evidence, the common form of all runs: made from a run that opsbrain measured, and written as
- * JSON and read back. */
+/* Evidence is the common form of all runs. It is made here from a run that opsbrain measured, and
+ * also written as JSON and read back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void an_open_loop_has_a_rate_and_no_users(void **state)
     evidence_finish(&evidence);
 }
 
-static void evidence_of_our_own_run_has_what_it_measured(void **state)
+static void evidence_of_our_own_run_has_what_was_measured(void **state)
 {
     struct run_row run = own_run("{\"model\":\"gemma\",\"engine\":\"vllm\",\"hardware\":null,"
                                  "\"limits\":{\"max_instances\":3}}");
@@ -88,7 +88,7 @@ static void evidence_of_our_own_run_has_its_rates_and_corrections(void **state)
     assert_true(evidence.cells[0].request_rate_asked == 2.5);
 }
 
-static void cached_tokens_are_known_only_if_a_usage_reports_them(void **state)
+static void cached_tokens_are_known_only_if_the_server_reports_them(void **state)
 {
     struct run_row run = own_run("{}");
     struct cells cells = { 0 };
@@ -124,7 +124,7 @@ static void a_cell_without_requests_has_no_figures(void **state)
     assert_string_equal(evidence.cells[1].status, "pending");
 }
 
-static void json_gives_back_what_is_known_and_no_more(void **state)
+static void json_keeps_what_is_known_and_omits_the_rest(void **state)
 {
     struct evidence_cell read;
     EVIDENCE_AUTO evidence;
@@ -159,7 +159,7 @@ static void json_gives_back_what_is_known_and_no_more(void **state)
     json_decref(read.original);
 }
 
-static void json_of_facts_gives_back_what_is_known(void **state)
+static void json_of_facts_keeps_what_is_known_and_omits_the_rest(void **state)
 {
     struct evidence_facts read;
     EVIDENCE_AUTO evidence;
@@ -192,12 +192,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_open_loop_has_a_rate_and_no_users),
-        cmocka_unit_test(evidence_of_our_own_run_has_what_it_measured),
+        cmocka_unit_test(evidence_of_our_own_run_has_what_was_measured),
         cmocka_unit_test(evidence_of_our_own_run_has_its_rates_and_corrections),
-        cmocka_unit_test(cached_tokens_are_known_only_if_a_usage_reports_them),
+        cmocka_unit_test(cached_tokens_are_known_only_if_the_server_reports_them),
         cmocka_unit_test(a_cell_without_requests_has_no_figures),
-        cmocka_unit_test(json_gives_back_what_is_known_and_no_more),
-        cmocka_unit_test(json_of_facts_gives_back_what_is_known),
+        cmocka_unit_test(json_keeps_what_is_known_and_omits_the_rest),
+        cmocka_unit_test(json_of_facts_keeps_what_is_known_and_omits_the_rest),
         cmocka_unit_test(cells_beyond_the_limit_are_not_added),
     };
 

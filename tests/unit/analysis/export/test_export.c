@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: figures are under each tool's own names, and our importers read them back. */
+/* Exports name the figures as each format's own tool does, and our importers read them back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static void a_vllm_result_reads_back(void **state)
     trip_finish(&trip);
 }
 
-/* Programs that read such files do arithmetic on every member that ends in _ms. */
+/* Programs that read such files do arithmetic on every member whose name ends in _ms. */
 static void a_vllm_result_has_no_null(void **state)
 {
     struct trip trip;
@@ -122,8 +122,8 @@ static void a_vllm_result_has_no_null(void **state)
     trip_finish(&trip);
 }
 
-/* Other tools measure a latency from when they send the request. They report the wait from the
- * scheduled time until then as queue time. */
+/* Other tools measure latencies from the moment they send the request. They report the wait from
+ * the scheduled time until that moment as queue time. */
 static void latencies_of_an_open_loop_are_exported_from_sending(void **state)
 {
     struct cells cells = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs with random figures and texts, written in every format and read back: what a format can hold
- * comes back unchanged, what it cannot hold is reported, and nothing is invented. The exceptions
- * are is_escaped and is_number_sent. */
+/* Writes runs with random figures and texts in every format, and reads them back. What a format can
+ * hold must come back unchanged, what it cannot hold must be reported, and nothing must be
+ * invented. See is_escaped and is_number_sent for the two exceptions. */
 #include "tests/unit/support/imports.h"
 
 #include <stdio.h>
@@ -79,9 +79,9 @@ static void make_failed(struct evidence_cell *cell)
     text_copy(cell->status, sizeof cell->status, "failed");
 }
 
-/* Draws only the metrics before `end`. Those from METRIC_QUEUE on exist only for our own open
- * loops, whose TTFT and E2E count from the scheduled time. For a cell with these metrics, formats
- * other than CSV return the TTFT and E2E from sending instead. */
+/* Draws only the metrics before `end`. METRIC_QUEUE and the metrics after it exist only in our own
+ * open loops, whose TTFT and E2E count from the scheduled time. If a cell has these metrics,
+ * formats other than CSV hold its TTFT and E2E as counted from sending, which differ. */
 static void draw_cell(struct generator *random, enum metric end, struct evidence_cell *cell)
 {
     static const char *const marks[] = { "", "client_limited", "burst, contaminated",
@@ -114,15 +114,15 @@ static void draw_run(uint64_t seed, enum metric end, struct evidence *out)
     out->created_ms = 1700000000000;
     out->input_unit = (enum length_unit)generator_below(&random, LENGTH_UNITS);
     draw_fields(&random, evidence_fact_fields, &out->facts);
-    out->facts.output_tokens = out->facts.timeout_s = NAN; /* they belong to each cell */
+    out->facts.output_tokens = out->facts.timeout_s = NAN; /* each cell has its own */
     for (size_t i = 0; i < CELLS; i++)
         draw_cell(&random, end, evidence_add(out));
 }
 
 /* ---- What the formats can hold ---- */
 
-/* Lists of names, each ending with NULL; "*" stands for all names. For latencies: the metrics, and
- * the statistics that each of them has. */
+/* What a format can hold, as lists of names that end with NULL; "*" stands for all names.
+ * `metrics` are the latencies, and `statistics` what each of them can have. */
 struct contents {
     const char *format;
     const char *const *figures, *const *facts, *const *metrics, *const *statistics;
@@ -224,8 +224,8 @@ static bool is_reported_lost(const struct trip *trip, const char *prefix, const 
     return false;
 }
 
-/* Whether the number of requests sent replaces the number planned, which was not known: aiperf's
- * format requires an end of each phase, as a number of requests or a duration. */
+/* Whether the number of requests sent replaces the number planned, which was not known: in aiperf's
+ * format, each phase must say after how many requests or how much time it ends. */
 static bool is_number_sent(const struct evidence_field *field, const struct trip *trip,
                            const void *before, const void *after)
 {
@@ -245,7 +245,7 @@ static void compare(const struct trip *trip, const struct evidence_field *fields
             || is_number_sent(fields, trip, before, after))
             continue;
         if (!is_unknown(fields, after))
-            fail_msg("%s, run %u: %s%s is not what it was\n%s", trip->contents->format,
+            fail_msg("%s, run %u: %s%s has changed\n%s", trip->contents->format,
                      (unsigned)trip->seed, prefix, fields->name, text_string(&trip->file));
         if (has(held, fields->name))
             fail_msg("%s, run %u: %s%s is lost\n%s", trip->contents->format, (unsigned)trip->seed,
@@ -317,7 +317,7 @@ static void check_trip(const struct contents *contents, uint64_t seed)
     trip_finish(&trip);
 }
 
-static void every_format_returns_what_it_holds_and_losses_are_reported(void **state)
+static void every_format_keeps_what_it_can_hold_and_losses_are_reported(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof all_contents / sizeof all_contents[0]; i++)
@@ -339,7 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_exporter_is_tested),
-        cmocka_unit_test(every_format_returns_what_it_holds_and_losses_are_reported),
+        cmocka_unit_test(every_format_keeps_what_it_can_hold_and_losses_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of other load generators: small made-up ones in CSV and JSON, and the results that users
- * published. */
+/* Imports files from other load generators: small made-up ones in CSV and JSON, and results that
+ * users published. */
 #include "tests/unit/support/imports.h"
 
 static const char *original(const struct evidence_cell *cell, const char *column)
@@ -25,7 +25,7 @@ static void csv_keeps_failed_rows_and_those_after_a_second_heading(void **state)
     assert_int_equal(evidence.cells[3].row, 6);
     assert_int_equal(evidence.cells[3].state, EVIDENCE_MEASURED);
     remarks(&evidence, "line 2: \"words\" is not a number that fits the column \"context_len\"");
-    remarks(&evidence, "line 5 is the heading again");
+    remarks(&evidence, "line 5 repeats the heading");
     remarks(&evidence, "line 7 has 3 fields where the heading has 6");
     remarks(&evidence, "kept as text: \"note\"");
 }
@@ -54,7 +54,7 @@ static void csv_takes_units_from_the_names_of_columns(void **state)
     remarks(&evidence, "requests per second, since at 1 user it is the inverse");
 }
 
-static void csv_without_a_count_of_failures_takes_it_from_the_planned_requests(void **state)
+static void csv_without_a_count_of_failures_derives_it_from_the_planned_requests(void **state)
 {
     static const char TABLE[] = "concurrency,num_requests,completed,failed,req_per_s\n"
                                 "4,200,75,,4\n4,200,75,5,4\n";
@@ -77,7 +77,7 @@ static void csv_does_not_guess_what_a_throughput_counts(void **state)
     assert_true(isnan(evidence.cells[0].request_throughput));
     assert_string_equal(original(&evidence.cells[0], "throughput"), "900");
     is_near(evidence.cells[0].success_rate, 0.99);
-    remarks(&evidence, "nothing in the file shows it");
+    remarks(&evidence, "nothing else in the file shows what it counts");
     remarks(&evidence, "read as a percentage");
 }
 
@@ -97,12 +97,12 @@ static void refusals_of_csv_and_of_an_unknown_format_say_what_is_wrong(void **st
     (void)state;
     refuses("", NULL, "the file is empty");
     refuses("colour,shape\nred,round\n", NULL, "fewer than two known columns");
-    refuses("concurrency,rps\n", NULL, "no row below it");
-    refuses("concurrency,rps\n1,\"2\n", NULL, "line 2: a quoted field does not end");
+    refuses("concurrency,rps\n", NULL, "no rows below it");
+    refuses("concurrency,rps\n1,\"2\n", NULL, "line 2: a quoted field has no closing quote");
     refuses("x", "xml", "there is no format \"xml\"");
 }
 
-static void vllm_results_that_follow_one_another_are_cells(void **state)
+static void each_of_several_vllm_results_becomes_a_cell(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -122,7 +122,7 @@ static void vllm_results_that_follow_one_another_are_cells(void **state)
     is_near(cell->latency[METRIC_ICL].p99_ms, 30);
     is_near(cell->latency[METRIC_TPOT].p50_ms, 10);
     assert_true(isnan(cell->latency[METRIC_E2E].mean_ms));
-    assert_true(isnan(cell->input_tokens_mean)); /* tokens of failed requests may be included */
+    assert_true(isnan(cell->input_tokens_mean)); /* the sum can include failed requests */
     assert_string_equal(cell->error, "Traceback: connection reset");
     assert_string_equal(original(cell, "backend"), "openai");
     cell = &evidence.cells[1];
@@ -156,7 +156,7 @@ static void the_itl_of_guidellm_is_read_as_tpot(void **state)
     is_near(cell->output_tokens, 5760);
     is_near(cell->output_throughput, 192);
     remarks(&evidence,
-            "requests that its end cut off, which are neither successes nor failures: 5");
+            "requests cut off at its end, counted neither as successes nor as failures: 5");
     cell = &evidence.cells[1];
     assert_true(isnan(cell->concurrency));
     is_near(cell->request_rate_asked, 4);
@@ -252,7 +252,7 @@ static void aiperf_records_become_one_cell(void **state)
     is_near(cell->latency[METRIC_ICL].mean_ms, 10);
     is_near(cell->latency[METRIC_ICL].count, 2);
     assert_string_equal(cell->error, "RequestCancellationError: cancelled");
-    remarks(&evidence, "requests of the warm-up that were skipped: 1");
+    remarks(&evidence, "warm-up requests skipped: 1");
 }
 
 #define RATE "{\"requests_per_second\": {\"successful\": {\"mean\": 2}}}"
@@ -345,7 +345,7 @@ static void serving_reports_describe_the_machine_too(void **state)
     assert_true(isnan(cell->output_throughput));
 }
 
-static void members_of_a_summary_are_cells(void **state)
+static void each_member_of_a_summary_becomes_a_cell(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -364,7 +364,7 @@ static void refusals_of_json_say_what_is_wrong_and_where(void **state)
 {
     (void)state;
     refuses("{\"benchmarks\": [{\"metrics\": {]}", "guidellm", "the JSON is wrong at byte 29");
-    refuses("{\"benchmarks\": []}", NULL, "has no cell: import a file");
+    refuses("{\"benchmarks\": []}", NULL, "has no cells: import a file");
     refuses("{\"a\":1}\n{\"b\":", "vllm", "begins at line 2");
     refuses("[{\"a\":1},\n\n {\"b\":", "vllm", "begins at line 3");
     refuses("{\"a\": 1}", NULL, "none of the known formats");
@@ -409,11 +409,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_keeps_failed_rows_and_those_after_a_second_heading),
         cmocka_unit_test(csv_takes_units_from_the_names_of_columns),
-        cmocka_unit_test(csv_without_a_count_of_failures_takes_it_from_the_planned_requests),
+        cmocka_unit_test(csv_without_a_count_of_failures_derives_it_from_the_planned_requests),
         cmocka_unit_test(csv_does_not_guess_what_a_throughput_counts),
         cmocka_unit_test(csv_rows_of_several_models_leave_the_model_unknown),
         cmocka_unit_test(refusals_of_csv_and_of_an_unknown_format_say_what_is_wrong),
-        cmocka_unit_test(vllm_results_that_follow_one_another_are_cells),
+        cmocka_unit_test(each_of_several_vllm_results_becomes_a_cell),
         cmocka_unit_test(the_itl_of_guidellm_is_read_as_tpot),
         cmocka_unit_test(aiperf_figures_are_read_in_the_units_that_the_file_states),
         cmocka_unit_test(aiperf_settings_in_lists_and_the_servers_counts_are_read),
@@ -424,7 +424,7 @@ int main(void)
         cmocka_unit_test(inference_perf_reports_its_own_and_the_servers_output_tokens),
         cmocka_unit_test(inference_perf_latencies_are_read_as_seconds),
         cmocka_unit_test(serving_reports_describe_the_machine_too),
-        cmocka_unit_test(members_of_a_summary_are_cells),
+        cmocka_unit_test(each_member_of_a_summary_becomes_a_cell),
         cmocka_unit_test(refusals_of_json_say_what_is_wrong_and_where),
         cmocka_unit_test(every_published_file_is_understood),
     };

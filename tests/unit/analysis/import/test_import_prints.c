@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that tools print, and some of the tables and reports that they write: figures are read in
- * the units that the file uses. */
+/* Imports text that benchmark tools print, and some of the tables and reports that they write. Each
+ * figure is converted from the unit in which the file gives it. */
 #include "tests/unit/support/imports.h"
 
-static void vllm_prints_its_figures_and_options(void **state)
+static void vllm_console_text_gives_figures_and_options(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -37,7 +37,7 @@ static void vllm_prints_its_figures_and_options(void **state)
     assert_int_equal(cell->state, EVIDENCE_MEASURED);
 }
 
-static void each_block_has_its_own_options(void **state)
+static void a_block_without_options_does_not_take_those_of_the_block_before(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -53,7 +53,7 @@ static void each_block_has_its_own_options(void **state)
     remarks(&evidence, "the success rate is not known");
 }
 
-static void sglang_prints_a_burst(void **state)
+static void sglang_console_text_of_a_burst_is_read(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -63,7 +63,7 @@ static void sglang_prints_a_burst(void **state)
     assert_string_equal(evidence.facts.tool, "sglang bench_serving");
     assert_string_equal(evidence.facts.model, "toy/model");
     cell = &evidence.cells[0];
-    is_near(cell->concurrency, 12); /* all started at once */
+    is_near(cell->concurrency, 12); /* all requests started at once */
     assert_true(isnan(cell->request_rate_asked));
     is_near(cell->input_length, 768); /* the mean of 512 and 1024 */
     is_near(cell->output_tokens_asked, 150);
@@ -80,12 +80,12 @@ static void text_without_a_complete_block_is_refused(void **state)
     (void)state;
     refuses("============ Serving Benchmark Result ============\nBenchmark duration (s):  1.0\n",
             NULL, "block 1 of the console text has no line \"Successful requests: ...\"");
-    refuses("Successful requests: 3\n", "console", "has no cell: import a file");
+    refuses("Successful requests: 3\n", "console", "has no cells: import a file");
     refuses("{\"text\": \"============ Serving Benchmark Result ============\"}", NULL,
             "none of the known formats");
 }
 
-static void blocks_and_the_labels_of_each_are_limited(void **state)
+static void the_numbers_of_blocks_in_a_file_and_labels_in_a_block_are_limited(void **state)
 {
     static const char block[] = "\n==== Serving Benchmark Result ====\nSuccessful requests: 1\n";
     TEXT_AUTO blocks = { 0 };
@@ -104,7 +104,7 @@ static void blocks_and_the_labels_of_each_are_limited(void **state)
     assert_true(json_object_size(evidence.cells[0].original) <= 512);
 }
 
-static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
+static void csv_files_from_aiperf_and_genai_perf_are_read(void **state)
 {
     EVIDENCE_AUTO aiperf, genai;
     const struct evidence_cell *cell;
@@ -139,7 +139,7 @@ static void aiperf_and_genai_perf_write_tables_of_metrics(void **state)
     is_near(cell->succeeded, 100);
 }
 
-static void llmperf_counts_in_seconds_and_minutes(void **state)
+static void llmperf_figures_in_seconds_and_per_minute_are_converted(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -162,7 +162,7 @@ static void llmperf_counts_in_seconds_and_minutes(void **state)
     is_near(cell->latency[METRIC_E2E].p50_ms, 4500);
     assert_true(isnan(cell->latency[METRIC_ITL].mean_ms));
     assert_true(isnan(cell->latency[METRIC_TPOT].mean_ms));
-    remarks(&evidence, "its inter_token_latency includes the first token's time");
+    remarks(&evidence, "includes the time to the first token");
 }
 
 static void trtllm_bench_reports_engine_hardware_and_figures(void **state)
@@ -233,13 +233,13 @@ static void llm_d_reports_what_another_tool_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vllm_prints_its_figures_and_options),
-        cmocka_unit_test(each_block_has_its_own_options),
-        cmocka_unit_test(sglang_prints_a_burst),
+        cmocka_unit_test(vllm_console_text_gives_figures_and_options),
+        cmocka_unit_test(a_block_without_options_does_not_take_those_of_the_block_before),
+        cmocka_unit_test(sglang_console_text_of_a_burst_is_read),
         cmocka_unit_test(text_without_a_complete_block_is_refused),
-        cmocka_unit_test(blocks_and_the_labels_of_each_are_limited),
-        cmocka_unit_test(aiperf_and_genai_perf_write_tables_of_metrics),
-        cmocka_unit_test(llmperf_counts_in_seconds_and_minutes),
+        cmocka_unit_test(the_numbers_of_blocks_in_a_file_and_labels_in_a_block_are_limited),
+        cmocka_unit_test(csv_files_from_aiperf_and_genai_perf_are_read),
+        cmocka_unit_test(llmperf_figures_in_seconds_and_per_minute_are_converted),
         cmocka_unit_test(trtllm_bench_reports_engine_hardware_and_figures),
         cmocka_unit_test(llm_d_reports_what_another_tool_measured),
     };

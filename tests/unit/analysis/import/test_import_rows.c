@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of JSON; columns whose meaning the caller states; files of unknown formats, and figures of
- * unknown meaning. */
+/* Imports rows of JSON, columns whose meaning the caller states, files whose format is unknown, and
+ * figures whose meaning is unknown. */
 #include "tests/unit/support/imports.h"
 
-static void rows_are_read_with_the_values_around_them(void **state)
+static void rows_are_read_with_the_facts_in_the_object_that_contains_them(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -12,7 +12,7 @@ static void rows_are_read_with_the_values_around_them(void **state)
     import_fixture("rows.json", "rows", &evidence);
     assert_int_equal(evidence.cell_count, 2);
     assert_int_equal(evidence.input_unit, LENGTH_TOKENS);
-    assert_string_equal(evidence.facts.hardware, "L4"); /* a member of the object around them */
+    assert_string_equal(evidence.facts.hardware, "L4"); /* from the object that contains the rows */
     cell = &evidence.cells[0];
     assert_int_equal(cell->row, 1);
     is_near(cell->concurrency, 1);
@@ -28,7 +28,7 @@ static void rows_are_read_with_the_values_around_them(void **state)
             "kept as text: \"colour\", \"ttft\" (in 1 of 2 rows), \"list\" (in 1 of 2 rows)");
 }
 
-static void rows_come_in_lists_lines_and_by_name(void **state)
+static void rows_are_read_from_lists_lines_and_named_members(void **state)
 {
     static const char *const files[] = {
         "[{\"users\": 1, \"rps\": 2}, {\"users\": 4, \"rps\": 8, \"avg_latency_s\": 0.5}]",
@@ -74,7 +74,7 @@ static void a_summary_of_several_models_loses_no_figure(void **state)
     remarks(&evidence, "kept as text: \"speed\" (in 1 of 4 rows)");
 }
 
-static void a_caller_states_what_columns_mean(void **state)
+static void a_caller_can_state_what_columns_mean(void **state)
 {
     static const char rows[] = "[{\"u\": 1, \"tput\": 2.5, \"lat\": 0.4, \"rps\": 9}, "
                                "{\"u\": 2, \"tput\": 4.5, \"lat\": 0.45, \"rps\": 9}]";
@@ -96,7 +96,7 @@ static void a_caller_states_what_columns_mean(void **state)
     }
 }
 
-static void impossible_statements_about_columns_are_refused(void **state)
+static void invalid_statements_about_columns_are_refused(void **state)
 {
     static const char table[] = "users,rps,x\n1,2,3\n";
     static const char result[] =
@@ -120,10 +120,10 @@ static void refusals_of_rows_say_what_is_missing_and_how_to_state_columns(void *
     refuses("[{\"speed\": 1, \"size\": 2}]", "rows",
             "name fewer than two known columns (the names are \"speed\", \"size\")");
     refuses("speed,size\n1,2\n", NULL, "as in \"speed=requests_per_s\"");
-    refuses("[]", "rows", "has no cell");
+    refuses("[]", "rows", "has no cells");
 }
 
-/* ---- Files of a similar format ---- */
+/* ---- Files that resemble a known format ---- */
 
 #define RESULT                                                                                     \
     "{\"num_prompts\": 8, \"completed\": 8, \"total_input_tokens\": 64, \"request_throughput\": "  \
@@ -146,14 +146,14 @@ static void a_result_whose_latencies_have_no_unit_is_not_read_as_vllm(void **sta
     refuses(RESULT, "vllm", "have no unit (\"p99_tpot\"), where vLLM writes \"p99_tpot_ms\"");
 }
 
-static void a_file_is_not_read_in_the_named_format_of_a_different_tool(void **state)
+static void a_file_is_refused_if_the_named_format_is_that_of_a_different_tool(void **state)
 {
     TEXT_AUTO sglang = { 0 };
 
     (void)state;
     file_read(SOURCE_DIR "/tests/data/imports", "sglang.jsonl", &sglang);
     refuses(text_string(&sglang), "vllm",
-            "the file is sglang, not vllm, for which it lacks \"num_prompts\"");
+            "the file's format is sglang, not vllm, for which it lacks \"num_prompts\"");
 }
 
 static void a_refusal_names_the_nearest_format(void **state)
@@ -204,7 +204,7 @@ static void a_latency_whose_figures_are_all_zero_is_unknown(void **state)
     "{\"load_summary\": {\"count\": 8}, \"successes\": {\"count\": 8, \"throughput\": "            \
     "{\"requests_per_sec\": 3.0}}, \"failures\": {\"count\": 0}}\n"
 
-static void stages_of_several_rates_are_not_one_cell(void **state)
+static void a_summary_of_stages_with_several_rates_is_not_a_cell(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -213,24 +213,24 @@ static void stages_of_several_rates_are_not_one_cell(void **state)
     import_text(STAGE("1") STAGE("2") SUMMARY, &evidence);
     assert_int_equal(evidence.cell_count, 2);
     is_near(evidence.cells[1].request_rate_asked, 2);
-    remarks(&evidence, "each adds up stages of several loads: 1");
+    remarks(&evidence, "each adds up stages with different loads: 1");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_read_with_the_values_around_them),
-        cmocka_unit_test(rows_come_in_lists_lines_and_by_name),
+        cmocka_unit_test(rows_are_read_with_the_facts_in_the_object_that_contains_them),
+        cmocka_unit_test(rows_are_read_from_lists_lines_and_named_members),
         cmocka_unit_test(a_summary_of_several_models_loses_no_figure),
-        cmocka_unit_test(a_caller_states_what_columns_mean),
-        cmocka_unit_test(impossible_statements_about_columns_are_refused),
+        cmocka_unit_test(a_caller_can_state_what_columns_mean),
+        cmocka_unit_test(invalid_statements_about_columns_are_refused),
         cmocka_unit_test(refusals_of_rows_say_what_is_missing_and_how_to_state_columns),
         cmocka_unit_test(a_result_whose_latencies_have_no_unit_is_not_read_as_vllm),
-        cmocka_unit_test(a_file_is_not_read_in_the_named_format_of_a_different_tool),
+        cmocka_unit_test(a_file_is_refused_if_the_named_format_is_that_of_a_different_tool),
         cmocka_unit_test(a_refusal_names_the_nearest_format),
         cmocka_unit_test(unexpected_figures_get_a_remark),
         cmocka_unit_test(a_latency_whose_figures_are_all_zero_is_unknown),
-        cmocka_unit_test(stages_of_several_rates_are_not_one_cell),
+        cmocka_unit_test(a_summary_of_stages_with_several_rates_is_not_a_cell),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

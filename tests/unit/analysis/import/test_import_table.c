@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables as people and spreadsheets write them: various separators and forms of figures, comments
- * and sums between the rows, words in place of figures. */
+/* Imports tables as people and spreadsheets write them: with various separators and number formats,
+ * comments and totals between the rows, and words instead of figures. */
 #include "analysis/audit/audit.h"
 #include "tests/unit/support/imports.h"
 
@@ -10,8 +10,8 @@ static void read_table(const char *text, struct evidence *out)
     assert_string_equal(out->format, "csv");
 }
 
-/* Checks that the table has two rows, the second with 2 users, a context of 1024, 250 ms and 8
- * requests/s. */
+/* Checks that the table has two rows, and that the second has 2 users, a context of 1024 tokens, a
+ * mean latency of 250 ms and 8 requests/s. */
 static void is_usual(const char *text)
 {
     EVIDENCE_AUTO evidence;
@@ -37,7 +37,7 @@ static void every_separator_and_line_end_is_read(void **state)
     is_usual("users, input_len , avg_latency_ms, rps\n 1 , 1024, 200, 5\n2 ,\t1024, 250 , 8\n");
 }
 
-static void tokens_are_per_request_only_if_the_figures_show_it(void **state)
+static void a_token_count_is_per_request_only_if_the_figures_show_it(void **state)
 {
     EVIDENCE_AUTO ambiguous, each;
 
@@ -56,12 +56,12 @@ static void tokens_are_per_request_only_if_the_figures_show_it(void **state)
     remarks(&ambiguous, "of each request or of all");
 }
 
-static void text_around_the_rows_is_skipped(void **state)
+static void text_around_and_between_the_rows_is_skipped(void **state)
 {
     EVIDENCE_AUTO evidence;
 
     (void)state;
-    is_usual("\n# a run, of Monday\nResults; of the grid\n\nusers,input_len,avg_latency_ms,rps\n"
+    is_usual("\n# a run, on Monday\nResults; all cells\n\nusers,input_len,avg_latency_ms,rps\n"
              "1,1024,200,5\n# then, two\n2,1024,250,8\n,,,\n");
     is_usual("users,input_len,avg_latency_ms,rps,\n1,1024,200,5,\n2,1024,250,8,,\n");
     read_table("note,users,rps\n\nx,1,5\nTotal,,13\nAverage:,1.5,6.5\ny,2,8\n", &evidence);
@@ -70,7 +70,7 @@ static void text_around_the_rows_is_skipped(void **state)
     remarks(&evidence, "line 4 is a summary of other lines (\"Total\"): skipped");
 }
 
-static void figures_come_in_many_forms(void **state)
+static void figures_are_read_in_many_notations(void **state)
 {
     (void)state;
     is_usual("users,input_len,avg_latency_ms,rps\n1,1,1,1\nc=2,\"1,024\",250 ms,8 req/s\n");
@@ -92,7 +92,7 @@ static void a_context_in_thousands_gets_a_remark_on_how_it_was_read(void **state
     remarks(&evidence, "\"8k\" was read as 8192");
 }
 
-static void a_figure_in_a_wrong_unit_or_out_of_range_is_unknown(void **state)
+static void a_figure_in_the_wrong_unit_or_out_of_range_is_unknown(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -172,7 +172,7 @@ static void a_row_without_figures_has_the_state_that_its_words_name(void **state
     assert_null(evidence.remarks);
 }
 
-static void rows_whose_users_are_words_are_not_duplicates(void **state)
+static void rows_that_describe_the_load_in_words_are_not_duplicates(void **state)
 {
     EVIDENCE_AUTO evidence;
     FINDINGS_AUTO findings = { 0 };
@@ -203,7 +203,7 @@ static void the_meaning_of_a_rate_or_share_comes_from_its_heading(void **state)
     assert_float_equal(cell->cached_share, 0.6, 1e-9);
 }
 
-static void limits_of_the_deployment_are_facts(void **state)
+static void limits_of_the_deployment_are_read_as_facts(void **state)
 {
     EVIDENCE_AUTO evidence;
 
@@ -228,31 +228,31 @@ static void a_heading_of_several_lines_is_refused(void **state)
             "csv", "the heading has several lines");
 }
 
-static void refusals_of_a_table_without_fitting_rows_say_why(void **state)
+static void a_table_without_rows_that_fit_its_heading_is_refused(void **state)
 {
     (void)state;
-    refuses("users,rps\n", "csv", "a heading and no row below it");
+    refuses("users,rps\n", "csv", "a heading but no rows below it");
     refuses("users,rps,note\n1,2\n2,3\n", "csv", "fits its heading of 3 fields: the last has 2");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_per_request_only_if_the_figures_show_it),
+        cmocka_unit_test(a_token_count_is_per_request_only_if_the_figures_show_it),
         cmocka_unit_test(every_separator_and_line_end_is_read),
-        cmocka_unit_test(text_around_the_rows_is_skipped),
-        cmocka_unit_test(figures_come_in_many_forms),
+        cmocka_unit_test(text_around_and_between_the_rows_is_skipped),
+        cmocka_unit_test(figures_are_read_in_many_notations),
         cmocka_unit_test(a_context_in_thousands_gets_a_remark_on_how_it_was_read),
-        cmocka_unit_test(a_figure_in_a_wrong_unit_or_out_of_range_is_unknown),
+        cmocka_unit_test(a_figure_in_the_wrong_unit_or_out_of_range_is_unknown),
         cmocka_unit_test(success_rates_are_read_from_percentages_and_failure_rates),
         cmocka_unit_test(a_column_that_says_what_it_counts_is_preferred),
         cmocka_unit_test(impossible_success_rates_are_unknown),
         cmocka_unit_test(a_row_without_figures_has_the_state_that_its_words_name),
-        cmocka_unit_test(rows_whose_users_are_words_are_not_duplicates),
+        cmocka_unit_test(rows_that_describe_the_load_in_words_are_not_duplicates),
         cmocka_unit_test(the_meaning_of_a_rate_or_share_comes_from_its_heading),
-        cmocka_unit_test(limits_of_the_deployment_are_facts),
+        cmocka_unit_test(limits_of_the_deployment_are_read_as_facts),
         cmocka_unit_test(a_heading_of_several_lines_is_refused),
-        cmocka_unit_test(refusals_of_a_table_without_fitting_rows_say_why),
+        cmocka_unit_test(a_table_without_rows_that_fit_its_heading_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

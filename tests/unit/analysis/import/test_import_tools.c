@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of SGLang, InferenceX, llama-bench and GenAI-Perf: figures are read in the units that the
- * file uses. */
+/* Imports files from SGLang, InferenceX, llama-bench and GenAI-Perf. Each figure is converted from
+ * the unit in which the file gives it. */
 #include "tests/unit/support/imports.h"
 
 static void sglang_figures_are_read_in_their_units(void **state)
@@ -43,7 +43,7 @@ static void sglang_figures_are_read_in_their_units(void **state)
     remarks(&evidence, "this format does not say how many requests were sent");
 }
 
-static void sglang_reports_failures_in_its_details(void **state)
+static void sglang_failures_are_read_from_its_detailed_output(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -63,7 +63,7 @@ static void sglang_reports_failures_in_its_details(void **state)
     assert_int_equal(cell->row, 2);
 }
 
-static void sglang_lengths_are_the_means_of_the_ranges_drawn_from(void **state)
+static void sglang_lengths_are_the_means_of_the_ranges_they_were_drawn_from(void **state)
 {
     static const char file[] =
         "{\"backend\": \"vllm\", \"dataset_name\": \"random\", \"random_input_len\": 1024, "
@@ -76,10 +76,10 @@ static void sglang_lengths_are_the_means_of_the_ranges_drawn_from(void **state)
     is_near(evidence.cells[0].input_length, 768);
     is_near(evidence.cells[0].output_tokens_asked, 150);
     remarks(&evidence,
-            "input lengths were drawn between random_range_ratio (0.5) times random_input_len");
+            "input lengths were drawn from random_range_ratio (0.5) times random_input_len");
 }
 
-static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)
+static void a_fact_in_which_the_lines_of_an_sglang_file_differ_is_unknown(void **state)
 {
     static const char file[] =
         "{\"backend\": \"sglang\", \"dataset_name\": \"random\", \"completed\": 4, "
@@ -99,7 +99,7 @@ static void lines_of_sglang_that_differ_in_a_fact_leave_it_unknown(void **state)
     is_near(evidence.facts.context_limit_tokens, 4096);
 }
 
-static void inferencex_has_times_in_seconds_and_rates_per_accelerator(void **state)
+static void inferencex_times_in_seconds_and_rates_per_accelerator_are_converted(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cell;
@@ -127,7 +127,7 @@ static void inferencex_has_times_in_seconds_and_rates_per_accelerator(void **sta
     is_near(cell->latency[METRIC_ICL].mean_ms, 51);
     is_near(cell->latency[METRIC_E2E].mean_ms, 25500);
     cell = &evidence.cells[1];
-    is_near(cell->total_throughput, 240); /* on 8 + 16 (prefill + decode) */
+    is_near(cell->total_throughput, 240); /* on 8 + 16 accelerators (prefill + decode) */
     is_near(cell->output_throughput, 80);
     is_near(cell->input_throughput, 160);
     assert_non_null(strstr(cell->variant, "spec_decoding=mtp"));
@@ -151,7 +151,7 @@ static void accelerators_that_inferencex_names_twice_count_once(void **state)
     assert_string_equal(cell->time, "2026-02-27");
 }
 
-static void llama_bench_reads_and_generates_in_one_stream(void **state)
+static void llama_bench_results_are_read_as_cells_with_one_user(void **state)
 {
     EVIDENCE_AUTO evidence;
     const struct evidence_cell *cells;
@@ -185,7 +185,7 @@ static void llama_bench_reads_and_generates_in_one_stream(void **state)
     remarks(&evidence, "measures the engine itself");
 }
 
-static void llama_bench_comes_in_lines_and_tables_too(void **state)
+static void llama_bench_results_are_also_read_from_lines_and_tables(void **state)
 {
     static const char lines[] =
         "{\"model_type\": \"toy\", \"n_prompt\": 0, \"n_gen\": 64, \"avg_ns\": 640000000, "
@@ -203,7 +203,7 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
         text_add(&repeated, ", 640000000");
     text_add(&repeated, "]}\n");
     import_text(text_string(&repeated), &many);
-    assert_true(isnan(many.cells[0].succeeded)); /* the list is not kept whole */
+    assert_true(isnan(many.cells[0].succeeded)); /* the long list was truncated */
     import_text(lines, &jsonl);
     assert_string_equal(jsonl.format, "llama-bench");
     is_near(jsonl.cells[1].output_throughput, 50);
@@ -211,7 +211,7 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
     import_fixture("llama_bench.csv", "llama-bench", &csv);
     is_near(csv.cells[1].input_throughput, 1600);
     is_near(csv.cells[1].latency[METRIC_E2E].mean_ms, 320);
-    assert_string_equal(csv.cells[1].variant, "n_batch=1024"); /* the setting that differs */
+    assert_string_equal(csv.cells[1].variant, "n_batch=1024"); /* the setting that varies */
     import_fixture("llama_bench.md", "llama-bench", &markdown);
     assert_int_equal(markdown.cell_count, 3);
     is_near(markdown.cells[0].input_throughput, 7340.2);
@@ -221,7 +221,7 @@ static void llama_bench_comes_in_lines_and_tables_too(void **state)
     assert_string_equal(markdown.cells[2].variant, "n_depth=512");
 }
 
-static void genai_perf_keeps_its_load_and_lengths(void **state)
+static void genai_perf_load_and_lengths_are_read(void **state)
 {
     EVIDENCE_AUTO evidence, options;
     const struct evidence_cell *cell;
@@ -259,14 +259,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sglang_figures_are_read_in_their_units),
-        cmocka_unit_test(sglang_reports_failures_in_its_details),
-        cmocka_unit_test(sglang_lengths_are_the_means_of_the_ranges_drawn_from),
-        cmocka_unit_test(lines_of_sglang_that_differ_in_a_fact_leave_it_unknown),
-        cmocka_unit_test(inferencex_has_times_in_seconds_and_rates_per_accelerator),
+        cmocka_unit_test(sglang_failures_are_read_from_its_detailed_output),
+        cmocka_unit_test(sglang_lengths_are_the_means_of_the_ranges_they_were_drawn_from),
+        cmocka_unit_test(a_fact_in_which_the_lines_of_an_sglang_file_differ_is_unknown),
+        cmocka_unit_test(inferencex_times_in_seconds_and_rates_per_accelerator_are_converted),
         cmocka_unit_test(accelerators_that_inferencex_names_twice_count_once),
-        cmocka_unit_test(genai_perf_keeps_its_load_and_lengths),
-        cmocka_unit_test(llama_bench_reads_and_generates_in_one_stream),
-        cmocka_unit_test(llama_bench_comes_in_lines_and_tables_too),
+        cmocka_unit_test(genai_perf_load_and_lengths_are_read),
+        cmocka_unit_test(llama_bench_results_are_read_as_cells_with_one_user),
+        cmocka_unit_test(llama_bench_results_are_also_read_from_lines_and_tables),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with several runs, of different models, repetitions or configurations; results of vLLM. */
+/* Imports files with several runs (of different models, repetitions or configurations), and results
+ * from vLLM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Adds a valid row with `run` in its first column; its latency is `slowdown` times the usual. */
+/* Adds a valid row with `run` in its first column; its latency is `slowdown` times the usual
+ * latency. */
 static void add_row(struct fixture *fixture, const char *run, int users, double slowdown)
 {
     double seconds = (0.3 + users * 0.005) * slowdown;
@@ -71,8 +73,8 @@ static void audit(struct fixture *fixture)
     audit_run(&input, &fixture->findings);
 }
 
-/* Audits the file and checks that only this rule finds anything, in this many cells; `rule` NULL:
- * checks that no rule finds anything. */
+/* Audits the file and checks that there is one finding, by `rule` and about this many cells. If
+ * `rule` is NULL, checks that there are no findings. */
 static void finds(struct fixture *fixture, const char *rule, size_t cells)
 {
     audit(fixture);
@@ -101,10 +103,11 @@ static void cells_of_two_models_in_one_table_are_not_duplicates(void **state)
 static void shows(const struct text *report, const char *words, bool is_there)
 {
     if ((strstr(text_string(report), words) != NULL) != is_there)
-        fail_msg("\"%s\" %s in: %s", words, is_there ? "is not" : "is", text_string(report));
+        fail_msg("\"%s\" %s in the report: %s", words, is_there ? "is not" : "is",
+                 text_string(report));
 }
 
-static void each_model_of_a_file_has_tables_of_its_own(void **state)
+static void each_model_in_a_file_has_its_own_tables(void **state)
 {
     struct fixture *fixture = *state;
     TEXT_AUTO report = { 0 };
@@ -147,7 +150,7 @@ static void rows_with_different_trial_numbers_are_not_duplicates(void **state)
     assert_int_equal(json_array_size(fixture->evidence.remarks), 0);
 }
 
-static void a_label_that_occurs_at_only_one_load_distinguishes_no_runs(void **state)
+static void a_label_that_occurs_at_only_one_load_does_not_distinguish_runs(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -171,7 +174,7 @@ static void a_label_that_occurs_at_several_loads_distinguishes_runs(void **state
     finds(fixture, NULL, 0);
 }
 
-static void a_slow_first_request_is_found_in_its_own_run(void **state)
+static void a_slow_first_cell_is_found_by_comparing_cells_of_the_same_run(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -204,7 +207,7 @@ static void add_result(struct fixture *fixture, const char *model, int input, in
 }
 
 /* These results do not say which lengths were requested. */
-static void results_of_vllm_are_distinguished_by_measured_lengths(void **state)
+static void vllm_results_are_distinguished_by_their_measured_lengths(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -216,7 +219,7 @@ static void results_of_vllm_are_distinguished_by_measured_lengths(void **state)
     assert_string_equal(fixture->evidence.cells[3].variant, "model_id=b");
 }
 
-static void results_of_vllm_with_two_datasets_leave_the_dataset_unknown(void **state)
+static void vllm_results_with_two_datasets_leave_the_dataset_unknown(void **state)
 {
     static const char file[] =
         "{\"dataset_name\": \"random\", \"num_prompts\": 400, \"completed\": 400, "
@@ -233,7 +236,7 @@ static void results_of_vllm_with_two_datasets_leave_the_dataset_unknown(void **s
     assert_string_equal(fixture->evidence.cells[1].variant, "dataset_name=sonnet");
 }
 
-/* vLLM's result of a benchmark with neither a request rate nor a limit on concurrency. */
+/* vLLM's result from a benchmark with neither a request rate nor a limit on concurrency. */
 static void requests_without_any_limit_are_a_burst(void **state)
 {
     struct fixture *fixture = *state;
@@ -247,7 +250,7 @@ static void requests_without_any_limit_are_a_burst(void **state)
     assert_true(isnan(fixture->evidence.cells[0].request_rate_asked));
 }
 
-static void results_of_vllm_with_nearly_equal_lengths_are_duplicates(void **state)
+static void vllm_results_with_nearly_equal_lengths_are_duplicates(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -262,17 +265,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(cells_of_two_models_in_one_table_are_not_duplicates),
-        TEST(each_model_of_a_file_has_tables_of_its_own),
+        TEST(each_model_in_a_file_has_its_own_tables),
         TEST(no_tables_are_written_for_too_many_runs),
         TEST(rows_with_different_trial_numbers_are_not_duplicates),
-        TEST(a_label_that_occurs_at_only_one_load_distinguishes_no_runs),
+        TEST(a_label_that_occurs_at_only_one_load_does_not_distinguish_runs),
         TEST(a_label_that_occurs_at_several_loads_distinguishes_runs),
-        TEST(a_slow_first_request_is_found_in_its_own_run),
+        TEST(a_slow_first_cell_is_found_by_comparing_cells_of_the_same_run),
         TEST(a_cell_with_more_output_tokens_is_not_a_cold_start),
-        TEST(results_of_vllm_are_distinguished_by_measured_lengths),
-        TEST(results_of_vllm_with_two_datasets_leave_the_dataset_unknown),
+        TEST(vllm_results_are_distinguished_by_their_measured_lengths),
+        TEST(vllm_results_with_two_datasets_leave_the_dataset_unknown),
         TEST(requests_without_any_limit_are_a_burst),
-        TEST(results_of_vllm_with_nearly_equal_lengths_are_duplicates),
+        TEST(vllm_results_with_nearly_equal_lengths_are_duplicates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

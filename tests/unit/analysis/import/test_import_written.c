@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result files as other programs really write them: Python's NaN, lists, numbers as text, byte
- * order marks, UTF-16. */
+/* Imports result files as other programs actually write them: with Python's NaN, lists, numbers in
+ * strings, byte order marks or UTF-16. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void refused(const char *bytes, size_t length, const char *words)
     assert_false(import_read(bytes, length, NULL, &evidence, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
     if (strstr(error.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+        fail_msg("the error message \"%s\" does not contain \"%s\"", error.message, words);
 }
 
 static void results_in_a_list_are_cells(void **state)
@@ -68,7 +68,7 @@ static void nan_and_infinity_are_unknown_values(void **state)
     refused("{\"a\": Nano}", 11, "the JSON is wrong at byte");
 }
 
-static void decimal_numbers_written_as_text_are_read(void **state)
+static void decimal_numbers_in_strings_are_read(void **state)
 {
     static const char file[] =
         "{\"num_prompts\": \"8\", \"request_rate\": \"4.5\", \"completed\": \"8\", \"input_len\": "
@@ -84,7 +84,7 @@ static void decimal_numbers_written_as_text_are_read(void **state)
 }
 
 /* Versions of vLLM that did not report failures sent all planned requests. */
-static void planned_requests_that_an_old_result_did_not_complete_have_failed(void **state)
+static void uncompleted_requests_in_an_old_vllm_result_count_as_failed(void **state)
 {
     static const char file[] = "{\"num_prompts\": 400, \"completed\": 100, \"total_input_tokens\": "
                                "51200, \"request_throughput\": 4.5}";
@@ -96,8 +96,8 @@ static void planned_requests_that_an_old_result_did_not_complete_have_failed(voi
     assert_float_equal(evidence.cells[0].success_rate, 0.25, 1e-12);
 }
 
-/* Before version 0.4, guidellm wrote the counts of requests and the model into other members. */
-static void an_old_guidellm_reports_counts_and_model(void **state)
+/* Before version 0.4, guidellm wrote the request counts and the model into different members. */
+static void counts_and_model_are_read_from_an_old_guidellm_file(void **state)
 {
     static const char file[] =
         "{\"benchmarks\": [{\"args\": {\"strategy\": {\"type_\": \"concurrent\", \"streams\": 4}}, "
@@ -115,7 +115,7 @@ static void an_old_guidellm_reports_counts_and_model(void **state)
     assert_float_equal(evidence.cells[0].duration_s, 20, 0);
 }
 
-static void aiperf_reports_what_the_cache_served(void **state)
+static void the_cached_share_is_read_from_an_aiperf_file(void **state)
 {
     static const char file[] =
         "{\"request_latency\": {\"unit\": \"ms\", \"avg\": 10}, \"request_throughput\": {\"unit\": "
@@ -162,10 +162,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_in_a_list_are_cells),
         cmocka_unit_test(nan_and_infinity_are_unknown_values),
-        cmocka_unit_test(decimal_numbers_written_as_text_are_read),
-        cmocka_unit_test(planned_requests_that_an_old_result_did_not_complete_have_failed),
-        cmocka_unit_test(an_old_guidellm_reports_counts_and_model),
-        cmocka_unit_test(aiperf_reports_what_the_cache_served),
+        cmocka_unit_test(decimal_numbers_in_strings_are_read),
+        cmocka_unit_test(uncompleted_requests_in_an_old_vllm_result_count_as_failed),
+        cmocka_unit_test(counts_and_model_are_read_from_an_old_guidellm_file),
+        cmocka_unit_test(the_cached_share_is_read_from_an_aiperf_file),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(refusals_of_unreadable_files_say_what_is_wrong),
     };

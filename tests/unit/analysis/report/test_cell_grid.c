@@ -9,7 +9,7 @@
 #include "analysis/report/cell_grid.h"
 #include "tests/unit/support/cells.h"
 
-static void sorts_cells_into_their_places(void **state)
+static void puts_each_cell_at_its_point_in_the_grid(void **state)
 {
     struct cells cells = { 0 };
     struct cell_grid grid;
@@ -36,7 +36,7 @@ static void sorts_cells_into_their_places(void **state)
     assert_ptr_equal(point.cells[1], &cells.rows[3]);
     assert_int_equal(grid_point_state(&point), CELL_MEASURED);
 
-    point = cell_grid_point(&grid, 0, 0, 0); /* not in the plan */
+    point = cell_grid_point(&grid, 0, 0, 0); /* a point without cells */
     assert_null(point.cells[0]);
     assert_int_equal(grid_point_state(&point), CELL_PENDING);
     assert_string_equal(grid_point_word(&point), "-");
@@ -54,7 +54,7 @@ static void an_empty_sweep_is_an_empty_grid(void **state)
     cell_grid_finish(&grid);
 }
 
-static void a_point_has_the_state_of_its_repetitions(void **state)
+static void a_point_combines_the_states_of_its_repetitions(void **state)
 {
     static const struct {
         enum cell_state first, second, together;
@@ -83,7 +83,7 @@ static void a_point_has_the_state_of_its_repetitions(void **state)
     }
 }
 
-static void a_point_that_lost_more_than_1_percent_is_not_sound(void **state)
+static void a_point_that_lost_more_than_1_percent_of_its_requests_is_not_sound(void **state)
 {
     struct cells cells = { 0 };
     struct cell_grid grid;
@@ -117,10 +117,10 @@ static void names_the_most_frequent_class_of_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_cells_into_their_places),
+        cmocka_unit_test(puts_each_cell_at_its_point_in_the_grid),
         cmocka_unit_test(an_empty_sweep_is_an_empty_grid),
-        cmocka_unit_test(a_point_has_the_state_of_its_repetitions),
-        cmocka_unit_test(a_point_that_lost_more_than_1_percent_is_not_sound),
+        cmocka_unit_test(a_point_combines_the_states_of_its_repetitions),
+        cmocka_unit_test(a_point_that_lost_more_than_1_percent_of_its_requests_is_not_sound),
         cmocka_unit_test(names_the_most_frequent_class_of_failure),
     };
 

@@ -50,7 +50,7 @@ static void reports_lost_requests_of_a_measured_cell(void **state)
     cell_grid_finish(&grid);
 }
 
-static void calls_an_infeasible_cell_too_long_and_not_failed(void **state)
+static void reports_an_infeasible_cell_as_too_long(void **state)
 {
     struct cells cells = { 0 };
     struct failure_onset f;
@@ -101,7 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_the_smallest_load_that_fails_and_how),
         cmocka_unit_test(reports_lost_requests_of_a_measured_cell),
-        cmocka_unit_test(calls_an_infeasible_cell_too_long_and_not_failed),
+        cmocka_unit_test(reports_an_infeasible_cell_as_too_long),
         cmocka_unit_test(prefers_the_repetition_that_fared_worst),
         cmocka_unit_test(reports_nothing_if_all_went_well),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The saturation verdict on servers whose curves are computed, so that the truth is known. */
+/* Tests the saturation verdict on computed servers, whose true saturation is known. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,37 +14,37 @@
 #include "analysis/report/load_curve.h"
 
 #define MODELS 110
-#define GRIDS 30 /* drawn for each model */
+#define GRIDS 30 /* for each model */
 #define LOADS 12
 
 /* ---- Servers --------------------------------------------------------------------------------- */
 
 enum kind {
-    SLOTS,   /* a limited batch, a queue for the rest, perhaps slower steps in a larger batch */
-    GATE,    /* the same queue, in front of the server, whose counters do not see it */
+    SLOTS,   /* a limited batch and a queue for the rest; a larger batch may have slower steps */
+    GATE,    /* like SLOTS, but the queue is in front of the server and not in its counters */
     MEMORY,  /* few requests fit into the KV cache */
-    BATCH,   /* each request in the batch makes each step longer */
-    COMPUTE, /* steps take the same time up to a batch size, and grow with the batch beyond it */
-    PREFILL, /* prompts are computed one after the other (Reiser, Lavenberg 1980) */
+    BATCH,   /* each request in the batch makes every step longer */
+    COMPUTE, /* steps take the same time up to some batch size, and longer beyond it */
+    PREFILL, /* prompts are computed one after the other */
     SHARED_PREFILL, /* prompts slow one another down */
-    RATE,           /* a front door admits a limited number of requests per second */
-    DECLINING,      /* steps grow with the square of the batch: tokens/s fall beyond the peak */
-    THRASHING,      /* tokens/s fall as soon as requests wait */
-    PADDED,         /* batches are padded to powers of two, then multiples of eight */
+    RATE,           /* a proxy admits a limited number of requests per second */
+    DECLINING, /* steps get longer with the square of the batch: tokens/s fall beyond the peak */
+    THRASHING, /* tokens/s fall as soon as requests wait */
+    PADDED,    /* batches are padded to a power of two or, beyond 8, a multiple of 8 */
     KINDS
 };
 
-/* A computed server, not a language model. */
+/* A model of a server, not a language model. */
 struct model {
     enum kind kind;
     double slots;               /* the largest batch */
-    double prefill_s;           /* of one prompt */
-    double step_s, step_more_s; /* of a decoding step: step_s() combines them with the batch */
-    double output_tokens;       /* of each request */
-    double rate;                /* requests admitted per second, for RATE */
+    double prefill_s;           /* how long one prompt takes */
+    double step_s, step_more_s; /* how long a decoding step takes: see step_s() */
+    double output_tokens;       /* per request */
+    double rate;                /* requests admitted per second; only for RATE */
 };
 
-/* What the server shows at one load. */
+/* What a perfect measurement of the server would show at one load. */
 struct shown {
     double tokens_per_s, ttft_s, e2e_s, waiting;
 };
@@ -67,7 +67,7 @@ static double step_s(const struct model *model, double batch)
     return model->step_s + model->step_more_s * (model->kind == PADDED ? padded(batch) : batch);
 }
 
-/* Mean value analysis of one queue for prompts, with decoding as a delay. */
+/* Mean value analysis (Reiser, Lavenberg 1980): one queue for prompts, with decoding as a delay. */
 static double serial_prefill_s(const struct model *model, double batch, double decode_s)
 {
     double queue = 0, prefill_s = model->prefill_s;
@@ -119,7 +119,7 @@ static double true_saturation(const struct model *model)
     return load;
 }
 
-/* ---- Chance ---------------------------------------------------------------------------------- */
+/* ---- Random models and measurements ---------------------------------------------------------- */
 
 static double uniform(unsigned *seed)
 {
@@ -166,9 +166,10 @@ static size_t add_load(double load, double *loads, size_t count)
     return count;
 }
 
-/* Draws up to LOADS loads, the first of one user or more. Each load is the previous one times a
- * factor: two, four, a factor that varies, or one that leads to a last load of about 0.4 to 10
- * times saturation. `doubling`: the factor is two. */
+/* Draws a grid of up to LOADS loads, the first of which is one user or more. Each load is the
+ * previous one times a factor. The factor is two, or four, or chosen so that the last load is about
+ * 0.4 to 10 times saturation; it can also vary from load to load. If `doubling` is true, the factor
+ * is always two. */
 static size_t draw_grid(double saturation, bool doubling, unsigned *seed, double loads[LOADS])
 {
     size_t wanted = 2 + (size_t)(uniform(seed) * (LOADS - 1)), count = 0;
@@ -194,8 +195,8 @@ struct measured {
 
 struct noise {
     double share;   /* the standard deviation of each figure, as a share of the figure */
-    double widened; /* the width of the stated interval, divided by that of the true one; it is
-                       large for short windows with few requests */
+    double widened; /* the width of the stated interval, divided by its true width; large for
+                       short windows with few requests */
 };
 
 static void measure(const struct model *model, const double *loads, size_t count,
@@ -217,13 +218,13 @@ static void measure(const struct model *model, const double *loads, size_t count
     }
 }
 
-/* ---- All servers ----------------------------------------------------------------------------- */
+/* ---- Servers of all kinds -------------------------------------------------------------------- */
 
 struct score {
     size_t grids, wrong;
-    size_t enclosed; /* grids from at most saturation to at least twice it */
+    size_t enclosed; /* grids that range from at most saturation to at least twice saturation */
     size_t bounded;  /* of the enclosed grids, those whose interval has an upper end */
-    double widths;   /* sum of log(high / low) of the bounded grids */
+    double widths;   /* sum of log(high / low) over the bounded grids */
 };
 
 static void judge_grid(const struct model *model, double saturation, struct noise noise,
@@ -242,8 +243,8 @@ static void judge_grid(const struct model *model, double saturation, struct nois
     score->grids++;
     if (verdict.low > saturation || verdict.high < saturation) {
         score->wrong++;
-        printf("kind %d: saturates at %g, judged %g to %g:", model->kind, saturation, verdict.low,
-               verdict.high);
+        printf("kind %d saturates at %g, but was judged to saturate at %g to %g; tokens/s by load:",
+               model->kind, saturation, verdict.low, verdict.high);
         for (size_t i = 0; i < count; i++)
             printf(" %g: %.4g", loads[i], measured.points[i].tokens_per_s);
         printf("\n");
@@ -311,9 +312,9 @@ static void with_small_noise_the_interval_seldom_misses_saturation(void **state)
     assert_true(mean_width(&scores[SLOTS]) < 2.7);
 }
 
-/* A figure whose stated interval is as wide as the figure itself must not count as certain; nor may
- * noise that is stated correctly be underestimated. */
-static void with_great_noise_the_interval_seldom_misses_saturation(void **state)
+/* A figure whose stated interval is at least as wide as the figure itself must not count as
+ * certain. Large noise that is stated correctly must not be underestimated. */
+static void with_large_noise_the_interval_seldom_misses_saturation(void **state)
 {
     static const struct noise noises[] = { { 0.05, 10 }, { 0.1, 30 }, { 0.15, 1 } };
 
@@ -446,8 +447,8 @@ static void an_open_loop_saturates_where_its_queue_grows(void **state)
     assert_false(load_curve_judge(points, 2, true).reached);
 }
 
-/* The client was late with two users, which proves nothing about the server with more users. */
-static void a_late_client_bounds_nothing(void **state)
+/* The client was late at two users, so the low tokens/s there prove nothing about the server. */
+static void a_load_at_which_the_client_was_late_sets_no_bound(void **state)
 {
     struct load_point points[] = {
         { 1, 10, 0.005, 20, 1000, NAN, false, false },
@@ -467,14 +468,14 @@ int main(void)
         cmocka_unit_test(
             without_noise_the_interval_contains_saturation_and_is_narrow_for_four_kinds),
         cmocka_unit_test(with_small_noise_the_interval_seldom_misses_saturation),
-        cmocka_unit_test(with_great_noise_the_interval_seldom_misses_saturation),
+        cmocka_unit_test(with_large_noise_the_interval_seldom_misses_saturation),
         cmocka_unit_test(one_and_sixteen_users_bound_the_saturation_of_four_slots),
         cmocka_unit_test(the_suggested_loads_narrow_the_interval_to_one_load),
         cmocka_unit_test(throughput_that_grows_with_the_users_is_not_saturated),
         cmocka_unit_test(loads_that_are_all_above_saturation_bound_it_from_above),
         cmocka_unit_test(later_first_tokens_alone_are_not_a_queue),
         cmocka_unit_test(an_open_loop_saturates_where_its_queue_grows),
-        cmocka_unit_test(a_late_client_bounds_nothing),
+        cmocka_unit_test(a_load_at_which_the_client_was_late_sets_no_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void says_why_there_is_no_figure(void **state)
                         "|             128 | too long | skipped |      - |\n\n");
 }
 
-static void calls_short_answers_short(void **state)
+static void marks_short_answers_as_short(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -51,8 +51,8 @@ static void calls_short_answers_short(void **state)
     assert_non_null(strstr(text_string(&text), "| short |"));
 }
 
-/* If chunks have several tokens and the server does not say how many, there is no ITL. */
-static void long_answers_without_itl_are_not_called_short(void **state)
+/* There is no ITL if chunks have several tokens and the server does not say how many. */
+static void long_answers_without_itl_are_not_marked_as_short(void **state)
 {
     struct cells cells = { 0 };
     struct measurement *measurement;
@@ -144,8 +144,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_why_there_is_no_figure),
-        cmocka_unit_test(calls_short_answers_short),
-        cmocka_unit_test(long_answers_without_itl_are_not_called_short),
+        cmocka_unit_test(marks_short_answers_as_short),
+        cmocka_unit_test(long_answers_without_itl_are_not_marked_as_short),
         cmocka_unit_test(splits_tables_wider_than_100_characters),
         cmocka_unit_test(the_json_shows_missing_figures_lower_bounds_and_states),
     };

@@ -14,11 +14,11 @@ static const struct point_warning *find(const char *name)
     for (size_t i = 0; i < point_warning_count; i++)
         if (strcmp(point_warnings[i].name, name) == 0)
             return &point_warnings[i];
-    fail_msg("there is no warning %s", name);
+    fail_msg("there is no warning named %s", name);
     return NULL;
 }
 
-/* Names of all warnings of the first point, with a space after each. */
+/* The names of all warnings about the first point, with a space after each. */
 static struct text warning_names(const struct cells *cells)
 {
     struct text names = { 0 };
@@ -57,7 +57,7 @@ static void a_good_cell_has_no_warning(void **state)
     assert_only(&cells, "");
 }
 
-static void a_doubtful_measurement_has_its_warning(void **state)
+static void each_kind_of_doubtful_measurement_has_its_own_warning(void **state)
 {
     struct cells cells;
     struct measurement *m = &cells.rows[0].measurement;
@@ -98,7 +98,7 @@ static void a_doubtful_measurement_has_its_warning(void **state)
     assert_only(&cells, "");
     cells = good(), m->output_tokens_differing = 1;
     assert_only(&cells, "output_length ");
-    m->output_tokens_differing = -1; /* some; how many is not known */
+    m->output_tokens_differing = -1; /* some differ, but how many is unknown */
     assert_only(&cells, "output_length ");
     cells = good(), m->cached_tokens = m->input_tokens / 50;
     assert_only(&cells, "cached ");
@@ -177,7 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_cell_has_no_warning),
-        cmocka_unit_test(a_doubtful_measurement_has_its_warning),
+        cmocka_unit_test(each_kind_of_doubtful_measurement_has_its_own_warning),
         cmocka_unit_test(the_servers_own_metrics_give_warnings),
         cmocka_unit_test(repetitions_that_disagree_or_fail_have_a_warning),
         cmocka_unit_test(a_cell_without_figures_has_no_warning),

@@ -106,7 +106,7 @@ static void a_p99_of_few_requests_has_a_tilde(void **state)
     assert_written(&figure, "200");
 }
 
-static void says_nothing_of_decoding_below_16_output_tokens(void **state)
+static void has_no_decoding_figures_below_16_output_tokens(void **state)
 {
     struct cells cells = { 0 };
 
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test(never_includes_the_speed_of_a_failed_repetition),
         cmocka_unit_test(says_that_a_cut_off_latency_is_a_lower_bound),
         cmocka_unit_test(a_p99_of_few_requests_has_a_tilde),
-        cmocka_unit_test(says_nothing_of_decoding_below_16_output_tokens),
+        cmocka_unit_test(has_no_decoding_figures_below_16_output_tokens),
         cmocka_unit_test(larger_numbers_have_fewer_decimals),
     };
 

@@ -12,7 +12,7 @@
 #include "base/json/json.h"
 #include "tests/unit/support/cells.h"
 
-/* Not const, because the members of rows that point here are not. */
+/* Not const, because the row members that point here are declared as char *. */
 static char plan[] =
     "{\"concurrency\":[1,8],\"input_tokens\":[4,16384],\"output_tokens\":[100],\"repetitions\":1,"
     "\"api\":\"chat\",\"seed\":7,\"window_s\":5.0,\"warmup_limit_s\":30.0}";
@@ -55,7 +55,7 @@ static void set_up(struct fixture *f)
     };
 }
 
-/* Adds cells of 1 and 8 users, at a context that fits the model and at one that does not. */
+/* Adds cells for 1 and 8 users, at a context that fits the model and at one that does not. */
 static void add_usual_cells(struct fixture *f)
 {
     cell_measured(&f->cells, 1, 4, 50, 2200);
@@ -138,7 +138,7 @@ static void shows_how_the_load_of_an_open_loop_arrived(void **state)
     assert_has(&text, "ramp of 3 s, warm-up of at most 0 s, then a window of 5 s, extended (up to "
                       "window_limit_s) until output tokens/s are known to \xc2\xb1"
                       "3 %, then drain");
-    assert_has(&text, "- requests per second: 2.5, 10\n- limit of requests in flight: 500\n");
+    assert_has(&text, "- requests per second: 2.5, 10\n- limit on requests in flight: 500\n");
     assert_has(&text, "there is no steady state");
 }
 
@@ -179,7 +179,7 @@ static void shows_the_largest_load_that_meets_the_limits(void **state)
     assert_true(json_is_true(json_object_get(row, "exact")));
 }
 
-/* Rates need not be whole numbers; all cells have the same limit of requests in flight. */
+/* Rates need not be whole numbers; all cells have the same limit on requests in flight. */
 static void shows_the_rates_of_an_open_loop(void **state)
 {
     struct fixture f;
@@ -233,7 +233,7 @@ static void limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown(void **s
     assert_has(&lines, "no measured load meets the limits (1: E2E 18000 of 6000 ms)\n");
 }
 
-static void a_larger_load_with_foreign_traffic_has_lost_no_requests(void **state)
+static void a_larger_load_with_traffic_from_other_clients_did_not_lose_requests(void **state)
 {
     struct fixture f;
     TEXT_AUTO lines = { 0 };
@@ -246,7 +246,7 @@ static void a_larger_load_with_foreign_traffic_has_lost_no_requests(void **state
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
     assert_has(&lines, "throughput may still grow at 2 users, the largest measured load without "
-                       "foreign traffic (measure ");
+                       "traffic from other clients (measure ");
 }
 
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
@@ -303,7 +303,8 @@ static void begins_with_the_verdict_and_the_takeaways(void **state)
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         at = strstr(at, order[i]);
         if (at == NULL)
-            fail_msg("\"%s\" is not in its place:\n%s", order[i], text_string(&text));
+            fail_msg("\"%s\" is missing, or not in its place, in:\n%s", order[i],
+                     text_string(&text));
     }
 }
 
@@ -384,7 +385,7 @@ static void a_failed_cell_has_no_speed_anywhere(void **state)
     assert_null(strstr(written, "7777"));
 }
 
-static void itl_and_tpot_of_answers_of_one_token_are_not_shown(void **state)
+static void itl_and_tpot_are_not_shown_for_answers_of_one_token(void **state)
 {
     struct fixture f;
     TEXT_AUTO text = { 0 };
@@ -518,14 +519,14 @@ int main(void)
         cmocka_unit_test(shows_the_largest_load_that_meets_the_limits),
         cmocka_unit_test(shows_the_rates_of_an_open_loop),
         cmocka_unit_test(limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown),
-        cmocka_unit_test(a_larger_load_with_foreign_traffic_has_lost_no_requests),
+        cmocka_unit_test(a_larger_load_with_traffic_from_other_clients_did_not_lose_requests),
         cmocka_unit_test(shows_matrices_peak_saturation_failures_and_takeaways),
         cmocka_unit_test(begins_with_the_verdict_and_the_takeaways),
         cmocka_unit_test(with_one_context_all_figures_are_in_one_table),
         cmocka_unit_test(with_one_load_all_figures_are_in_one_table),
         cmocka_unit_test(shows_how_near_the_load_generator_was_to_its_ceiling),
         cmocka_unit_test(a_failed_cell_has_no_speed_anywhere),
-        cmocka_unit_test(itl_and_tpot_of_answers_of_one_token_are_not_shown),
+        cmocka_unit_test(itl_and_tpot_are_not_shown_for_answers_of_one_token),
         cmocka_unit_test(warns_that_different_runs_are_not_repetitions),
         cmocka_unit_test(lists_marks_cold_starts_and_interrupted_attempts),
         cmocka_unit_test(the_json_has_the_figures_of_the_markdown),

@@ -28,9 +28,9 @@ static void check_sentence(const struct saturation *s, const char *expected)
     assert_string_equal(text_string(&text), expected);
 }
 
-/* The server runs 4 requests at once, so that 12 of 16 users wait, but tokens/s still grew
- * four-fold. */
-static void a_queue_is_saturation_though_throughput_grew(void **state)
+/* The server runs 4 requests at once. From 1 user to 16 users, tokens/s grew fourfold, but 12 of
+ * the 16 users wait. */
+static void a_queue_shows_saturation_even_if_throughput_grew(void **state)
 {
     char witness[] = "{\"state\":\"full\",\"requests_waiting_mean\":12}";
     struct cells cells = { 0 };
@@ -56,7 +56,7 @@ static void a_queue_is_saturation_though_throughput_grew(void **state)
                        "measured load (measure 32, 64 next)");
 }
 
-/* The counters are those of one of several instances. */
+/* The counters come from only one of several instances. */
 static void a_partial_cross_check_says_nothing_about_the_queue(void **state)
 {
     char witness[] = "{\"state\":\"partial\",\"requests_waiting_mean\":12}";
@@ -82,18 +82,19 @@ static void finds_the_smallest_load_that_is_certainly_saturated(void **state)
     s = of_first_context(&cells);
     assert_true(s.found);
     assert_true(s.verdict.reached);
-    /* fewer users reach 95 % of the peak only if each is served faster than each of 8 was */
+    /* With fewer users, 95 % of the peak would be reached only if each user got more tokens/s than
+     * each of 8 users did. */
     assert_true(s.verdict.low == 38);
     assert_true(s.verdict.high == 256);
     assert_int_equal(s.at.load, 256);
     assert_float_equal(s.output_tokens_per_s, 2000, 1e-9);
     assert_float_equal(s.peak_tokens_per_s, 2000, 1e-9);
     assert_int_equal(s.peak.load, 256);
-    assert_int_equal(s.doubled_load, 256); /* exactly twice */
+    assert_int_equal(s.doubled_load, 256); /* exactly twice the median of 1 user */
     check_sentence(&s, "saturated between 38 and 256 users (measure 48, 96, 128 next)");
 }
 
-static void the_greatest_load_is_not_taken_for_saturation(void **state)
+static void the_largest_load_is_not_taken_for_saturation(void **state)
 {
     struct cells cells = { 0 };
     struct saturation s;
@@ -122,7 +123,7 @@ static void an_open_loop_whose_queue_grows_is_saturated(void **state)
     assert_int_equal(of_first_context(&cells).at.load, 12);
 }
 
-static void greater_loads_that_lost_requests_are_reported(void **state)
+static void larger_loads_that_lost_requests_are_reported(void **state)
 {
     struct cells cells = { 0 };
 
@@ -186,7 +187,7 @@ static void skips_points_that_lost_requests(void **state)
     cell_grid_finish(&grid);
 }
 
-static void finds_the_peak_over_all_contexts(void **state)
+static void finds_the_peak_across_all_contexts(void **state)
 {
     struct cells cells = { 0 };
     struct cell_grid grid;
@@ -220,16 +221,16 @@ static void there_is_no_peak_where_nothing_was_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_queue_is_saturation_though_throughput_grew),
+        cmocka_unit_test(a_queue_shows_saturation_even_if_throughput_grew),
         cmocka_unit_test(a_partial_cross_check_says_nothing_about_the_queue),
         cmocka_unit_test(finds_the_smallest_load_that_is_certainly_saturated),
-        cmocka_unit_test(the_greatest_load_is_not_taken_for_saturation),
+        cmocka_unit_test(the_largest_load_is_not_taken_for_saturation),
         cmocka_unit_test(an_open_loop_whose_queue_grows_is_saturated),
-        cmocka_unit_test(greater_loads_that_lost_requests_are_reported),
+        cmocka_unit_test(larger_loads_that_lost_requests_are_reported),
         cmocka_unit_test(the_median_may_have_doubled_at_a_smaller_unmeasured_load),
         cmocka_unit_test(one_sound_load_shows_no_saturation),
         cmocka_unit_test(skips_points_that_lost_requests),
-        cmocka_unit_test(finds_the_peak_over_all_contexts),
+        cmocka_unit_test(finds_the_peak_across_all_contexts),
         cmocka_unit_test(there_is_no_peak_where_nothing_was_measured),
     };
 

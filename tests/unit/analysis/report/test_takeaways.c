@@ -10,7 +10,7 @@
 #include "base/core/text.h"
 #include "tests/unit/support/cells.h"
 
-/* All sentences, each on a line. */
+/* All takeaways, one per line. */
 static struct text takeaways_of(const struct cells *cells)
 {
     struct text text = { 0 };
@@ -44,8 +44,8 @@ static void writes_peak_saturation_context_and_failures(void **state)
         text_string(&text),
         "Peak: 2000 output tokens/s (20.0 requests/s) with 64 users at context 4: TTFT p50 220 ms, "
         "then 50.0 tokens/s for each user.\n"
-        "At context 4: saturated between 38 and 256 users (measure 48, 96, 128 next); more users "
-        "mostly wait longer; at 64 users, the E2E median has at least doubled.\n"
+        "At context 4: saturated between 38 and 256 users (measure 48, 96, 128 next); additional "
+        "users mostly wait; at 64 users, the E2E median has at least doubled.\n"
         "With 64 users, from context 4 to 512: output tokens/s falls by 25 %, TTFT p50 goes from "
         "220 to 440 ms.\n"
         "The smallest load, 1 user at context 4: TTFT p50 110 ms, then 100 tokens/s for each "
@@ -91,7 +91,7 @@ static void says_that_a_second_repetition_without_figures_gives_no_spread(void *
     cell_measured(&cells, 1, 4, 100, 1000);
     cell_failed(&cells, 1, 4, FAILURE_RESET, "")->repetition = 1;
     text = takeaways_of(&cells);
-    assert_non_null(strstr(text_string(&text), "No point has figures of two repetitions"));
+    assert_non_null(strstr(text_string(&text), "No point has figures from two repetitions"));
     assert_null(strstr(text_string(&text), "There is one repetition"));
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/core/base64.h"
 
-static void bytes_are_read_back(void **state)
+static void decoding_restores_the_encoded_bytes(void **state)
 {
     char bytes[4099];
 
@@ -37,14 +37,14 @@ static void text_that_no_encoder_writes_is_refused(void **state)
         TEXT_AUTO out = { 0 };
 
         if (base64_decode(&out, wrong[i], strlen(wrong[i])))
-            fail_msg("%s was decoded to %s", wrong[i], text_string(&out));
+            fail_msg("\"%s\" was not refused, but decoded to \"%s\"", wrong[i], text_string(&out));
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_read_back),
+        cmocka_unit_test(decoding_restores_the_encoded_bytes),
         cmocka_unit_test(text_that_no_encoder_writes_is_refused),
     };
 

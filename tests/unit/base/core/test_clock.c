@@ -21,7 +21,7 @@ static void writes_utc_as_iso_8601(void **state)
     assert_string_equal(clock_format_utc(1709164800009, text), "2024-02-29T00:00:00.009Z");
 }
 
-/* Compares one moment of every day from 1970 to 2399 with the C library. */
+/* Compares with the C library's output for one moment on every day from 1970 to 2399. */
 static void writes_every_day_as_the_c_library_does(void **state)
 {
     char text[CLOCK_TEXT_SIZE], expected[CLOCK_TEXT_SIZE];
@@ -46,7 +46,7 @@ static void clamps_times_before_1970_and_after_9999(void **state)
     assert_string_equal(clock_format_utc(INT64_MAX, text), "9999-12-31T23:59:59.999Z");
 }
 
-static void wall_time_is_that_of_the_system(void **state)
+static void wall_time_is_the_system_time(void **state)
 {
     int64_t before = (int64_t)time(NULL) - 1;
     int64_t now = clock_utc_ms() / 1000;
@@ -74,7 +74,7 @@ int main(void)
         cmocka_unit_test(writes_utc_as_iso_8601),
         cmocka_unit_test(writes_every_day_as_the_c_library_does),
         cmocka_unit_test(clamps_times_before_1970_and_after_9999),
-        cmocka_unit_test(wall_time_is_that_of_the_system),
+        cmocka_unit_test(wall_time_is_the_system_time),
         cmocka_unit_test(monotonic_time_never_goes_back),
     };
 

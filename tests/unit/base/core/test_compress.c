@@ -65,7 +65,7 @@ static void refuses_to_restore_more_than_the_limit(void **state)
     assert_false(compress_restore(packed, length, 1000000, &restored, &restored_length, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
     assert_non_null(
-        strstr(error.message, "bytes restore to 1000001, more than the limit of 1000000"));
+        strstr(error.message, "bytes decompress to 1000001, more than the limit of 1000000"));
     assert_null(restored);
 }
 

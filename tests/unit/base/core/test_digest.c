@@ -20,7 +20,7 @@ static void assert_hex(const uint8_t digest[DIGEST_BYTES], const char *expected)
     assert_string_equal(hex, expected);
 }
 
-/* The example "abc" of FIPS 180-2, B.1, and the digest of no bytes. */
+/* The example "abc" in FIPS 180-2, B.1, and the digest of an empty input. */
 static void computes_sha256(void **state)
 {
     char hex[DIGEST_TEXT_SIZE];

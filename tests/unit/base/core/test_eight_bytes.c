@@ -8,9 +8,9 @@
 
 #include "base/core/eight_bytes.h"
 
-/* Tries every pair of neighbours, because a borrow or a carry would go from one byte to the
- * next. */
-static void marks_are_right_in_every_byte(void **state)
+/* Tries every pair of neighbouring bytes, because a borrow or a carry would pass from one byte to
+ * the next. */
+static void exactly_the_matching_bytes_are_marked(void **state)
 {
     static const uint8_t limits[] = { 1, ' ', '-', 0x7f, 0x80 };
 
@@ -44,7 +44,7 @@ static void bytes_before_counts_the_bytes_before_the_first_match(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_are_right_in_every_byte),
+        cmocka_unit_test(exactly_the_matching_bytes_are_marked),
         cmocka_unit_test(bytes_before_counts_the_bytes_before_the_first_match),
     };
 

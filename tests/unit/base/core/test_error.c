@@ -8,7 +8,7 @@
 
 #include "base/core/error.h"
 
-static void stores_kind_and_sentence(void **state)
+static void stores_kind_and_message(void **state)
 {
     struct error error = { 0 };
 
@@ -18,7 +18,7 @@ static void stores_kind_and_sentence(void **state)
     assert_string_equal(error.message, "\"name\" is missing");
 }
 
-static void may_wrap_its_own_message(void **state)
+static void a_new_message_can_contain_the_old_one(void **state)
 {
     struct error error = { 0 };
 
@@ -39,8 +39,8 @@ static void a_kind_is_found_by_its_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stores_kind_and_sentence),
-        cmocka_unit_test(may_wrap_its_own_message),
+        cmocka_unit_test(stores_kind_and_message),
+        cmocka_unit_test(a_new_message_can_contain_the_old_one),
         cmocka_unit_test(a_kind_is_found_by_its_name),
     };
 

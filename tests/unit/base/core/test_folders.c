@@ -32,7 +32,7 @@ static int tear_down(void **state)
     return chdir("/") == 0 ? system(command) : -1;
 }
 
-static void a_folder_is_made_with_its_parents_for_its_owner(void **state)
+static void a_folder_is_made_with_its_parents_and_only_for_its_owner(void **state)
 {
     static const char *const paths[] = { "a/b/c", "a/b/c/", "a//b", ".", "d" };
     struct stat status;
@@ -64,7 +64,7 @@ static void refusals_name_the_folder_or_say_that_its_name_is_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_folder_is_made_with_its_parents_for_its_owner),
+        cmocka_unit_test(a_folder_is_made_with_its_parents_and_only_for_its_owner),
         cmocka_unit_test(refusals_name_the_folder_or_say_that_its_name_is_empty),
     };
 

@@ -89,7 +89,7 @@ static void levels_are_named(void **state)
     free(text);
 }
 
-static void foreign_control_characters_cannot_forge_lines_or_drive_a_terminal(void **state)
+static void control_characters_cannot_forge_lines_or_control_a_terminal(void **state)
 {
     struct capture capture;
     char *text;
@@ -161,7 +161,8 @@ static void lines_of_several_threads_do_not_interleave(void **state)
     free(text);
 }
 
-/* Several lines are written together, but never more bytes than a pipe takes in one piece. */
+/* Several lines are written together, but never more bytes than a pipe accepts without splitting
+ * them. */
 static void collected_lines_are_written_completely(void **state)
 {
     struct log_lines lines = { 0 };
@@ -220,7 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_time_level_and_message),
         cmocka_unit_test(levels_are_named),
-        cmocka_unit_test(foreign_control_characters_cannot_forge_lines_or_drive_a_terminal),
+        cmocka_unit_test(control_characters_cannot_forge_lines_or_control_a_terminal),
         cmocka_unit_test(a_long_line_is_truncated_between_characters),
         cmocka_unit_test(lines_of_several_threads_do_not_interleave),
         cmocka_unit_test(collected_lines_are_written_completely),

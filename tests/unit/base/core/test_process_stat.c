@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Starts a child process, which takes this name and then waits to be killed. */
+/* Starts a child process that takes this name and then waits to be killed. */
 static pid_t begin_child(const char *name)
 {
     int ends[2];
@@ -68,7 +68,7 @@ static void a_zombie_has_ended(void **state)
     assert_false(process_stat_read(child, &stat));
 }
 
-static void zero_and_negative_numbers_are_no_processes(void **state)
+static void zero_and_negative_pids_are_not_processes(void **state)
 {
     struct process_stat stat;
 
@@ -77,7 +77,7 @@ static void zero_and_negative_numbers_are_no_processes(void **state)
     assert_false(process_stat_read(-1, &stat));
 }
 
-static void the_boot_of_the_machine_has_a_constant_id(void **state)
+static void the_boot_id_stays_the_same(void **state)
 {
     char once[PROCESS_STAT_BOOT_SIZE], again[PROCESS_STAT_BOOT_SIZE];
 
@@ -88,7 +88,7 @@ static void the_boot_of_the_machine_has_a_constant_id(void **state)
     assert_string_equal(once, again);
 }
 
-static void a_file_is_read_as_far_as_it_fits(void **state)
+static void reads_as_much_of_a_file_as_fits(void **state)
 {
     char whole[256], some[8];
 
@@ -105,9 +105,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_read_whatever_its_name_is),
         cmocka_unit_test(a_zombie_has_ended),
-        cmocka_unit_test(zero_and_negative_numbers_are_no_processes),
-        cmocka_unit_test(the_boot_of_the_machine_has_a_constant_id),
-        cmocka_unit_test(a_file_is_read_as_far_as_it_fits),
+        cmocka_unit_test(zero_and_negative_pids_are_not_processes),
+        cmocka_unit_test(the_boot_id_stays_the_same),
+        cmocka_unit_test(reads_as_much_of_a_file_as_fits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

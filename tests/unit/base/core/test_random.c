@@ -57,7 +57,7 @@ static void random_bytes_fill_the_whole_buffer(void **state)
     assert_int_equal(bytes[sizeof bytes - 1], 0);
 }
 
-/* The reference implementation's numbers for the state 1, 2, 3, 4. */
+/* The reference implementation gives these numbers for the initial state 1, 2, 3, 4. */
 static void the_generator_is_xoshiro256_starstar(void **state)
 {
     static const uint64_t expected[] = { 11520,
@@ -75,7 +75,7 @@ static void the_generator_is_xoshiro256_starstar(void **state)
         assert_true(generator_next(&generator) == expected[i]);
 }
 
-/* splitmix64's published numbers for the seed 1234567. */
+/* These are splitmix64's published numbers for the seed 1234567. */
 static void the_generator_is_seeded_by_splitmix64(void **state)
 {
     struct generator generator;
@@ -123,7 +123,7 @@ static void a_bound_of_one_and_a_huge_bound_work(void **state)
     assert_true(upper_half);
 }
 
-static void uniform_numbers_fill_the_unit_interval(void **state)
+static void uniform_numbers_are_from_0_to_1_and_average_one_half(void **state)
 {
     struct generator generator;
     double sum = 0;
@@ -159,7 +159,7 @@ int main(void)
         cmocka_unit_test(the_generator_is_seeded_by_splitmix64),
         cmocka_unit_test(numbers_below_a_bound_are_uniform),
         cmocka_unit_test(a_bound_of_one_and_a_huge_bound_work),
-        cmocka_unit_test(uniform_numbers_fill_the_unit_interval),
+        cmocka_unit_test(uniform_numbers_are_from_0_to_1_and_average_one_half),
         cmocka_unit_test(a_mixed_seed_depends_on_the_values_and_their_order),
     };
 

@@ -210,7 +210,7 @@ static void finds_where_printable_ascii_ends(void **state)
     assert_int_equal(text_plain_length(bytes, 0), 0);
 }
 
-static void makes_foreign_text_printable(void **state)
+static void makes_untrusted_text_printable(void **state)
 {
     TEXT_AUTO text = { 0 };
 
@@ -233,7 +233,7 @@ static void truncates_printable_text_between_characters(void **state)
     }
 }
 
-static void drops_invisible_characters_and_those_that_change_the_direction(void **state)
+static void drops_characters_that_are_invisible_or_change_the_text_direction(void **state)
 {
     static const char *const invisible[] = {
         "\xe2\x80\xae",     "\xe2\x80\xaa",     "\xe2\x81\xa6",
@@ -276,9 +276,9 @@ int main(void)
         cmocka_unit_test(recognizes_valid_names),
         cmocka_unit_test(compares_secrets_completely),
         cmocka_unit_test(finds_where_printable_ascii_ends),
-        cmocka_unit_test(makes_foreign_text_printable),
+        cmocka_unit_test(makes_untrusted_text_printable),
         cmocka_unit_test(truncates_printable_text_between_characters),
-        cmocka_unit_test(drops_invisible_characters_and_those_that_change_the_direction),
+        cmocka_unit_test(drops_characters_that_are_invisible_or_change_the_text_direction),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

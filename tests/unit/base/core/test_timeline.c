@@ -9,7 +9,7 @@
 
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
-#define T0 (20000 * DAY_MS) /* the wall time when a test begins, or when the server was last on */
+#define T0 (20000 * DAY_MS) /* the wall time when a test begins, or when the server last ran */
 #define UP (3 * DAY_MS)     /* the machine's uptime when a test begins */
 
 static struct timeline begun(int64_t seen_ms, int64_t wall_ms)
@@ -33,7 +33,7 @@ static void a_clock_that_runs_steadily_is_trusted(void **state)
     }
 }
 
-static void small_corrections_are_believed_at_once(void **state)
+static void small_corrections_are_trusted_at_once(void **state)
 {
     struct timeline timeline = begun(0, T0);
 
@@ -42,7 +42,7 @@ static void small_corrections_are_believed_at_once(void **state)
     assert_true(timeline_judge(&timeline, T0 - HOUR_MS, UP).now_ms == T0 - HOUR_MS);
 }
 
-static void a_jump_is_believed_after_a_day_and_not_before(void **state)
+static void a_jump_is_trusted_only_after_a_day(void **state)
 {
     struct timeline timeline = begun(0, T0);
     int64_t jumped_ms = T0 + 400 * DAY_MS;
@@ -80,7 +80,7 @@ static void small_jumps_that_add_up_to_more_than_a_day_are_not_trusted(void **st
     assert_in_range(verdict.now_ms, T0, T0 + 2 * DAY_MS);
 }
 
-/* After a jump the clock must run on steadily for a day to be trusted. */
+/* After a jump, the clock must run steadily for a day to be trusted. */
 static void a_clock_that_keeps_jumping_is_never_trusted(void **state)
 {
     struct timeline timeline = begun(0, T0);
@@ -104,7 +104,7 @@ static void the_time_of_a_clock_that_was_set_back_is_used_at_once(void **state)
     assert_true(verdict.now_ms == T0 + 70000 && verdict.waits_ms == 0);
 }
 
-static void a_server_that_was_off_for_long_believes_its_clock_after_a_day(void **state)
+static void a_server_that_was_off_for_long_trusts_its_clock_after_a_day(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
     struct timeline_verdict verdict = timeline_judge(&timeline, T0 + 400 * DAY_MS, UP);
@@ -117,8 +117,9 @@ static void a_server_that_was_off_for_long_believes_its_clock_after_a_day(void *
     assert_true(timeline_judge(&timeline, T0 + 20 * HOUR_MS, UP).now_ms == T0 + 20 * HOUR_MS);
 }
 
-/* The clock is also trusted in the end if no process runs for a day without a restart. */
-static void running_time_adds_up_over_restarts(void **state)
+/* The clock is eventually trusted even if the server never runs for a whole day without a
+ * restart. */
+static void running_time_adds_up_across_restarts(void **state)
 {
     struct timeline timeline = begun(T0, T0 + 400 * DAY_MS);
     int64_t wall_ms = T0 + 400 * DAY_MS, uptime_ms = UP;
@@ -153,14 +154,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_that_runs_steadily_is_trusted),
-        cmocka_unit_test(small_corrections_are_believed_at_once),
-        cmocka_unit_test(a_jump_is_believed_after_a_day_and_not_before),
+        cmocka_unit_test(small_corrections_are_trusted_at_once),
+        cmocka_unit_test(a_jump_is_trusted_only_after_a_day),
         cmocka_unit_test(a_jump_that_is_undone_has_no_effect),
         cmocka_unit_test(small_jumps_that_add_up_to_more_than_a_day_are_not_trusted),
         cmocka_unit_test(a_clock_that_keeps_jumping_is_never_trusted),
         cmocka_unit_test(the_time_of_a_clock_that_was_set_back_is_used_at_once),
-        cmocka_unit_test(a_server_that_was_off_for_long_believes_its_clock_after_a_day),
-        cmocka_unit_test(running_time_adds_up_over_restarts),
+        cmocka_unit_test(a_server_that_was_off_for_long_trusts_its_clock_after_a_day),
+        cmocka_unit_test(running_time_adds_up_across_restarts),
         cmocka_unit_test(a_confirmed_clock_is_trusted_at_once),
     };
 

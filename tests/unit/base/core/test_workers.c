@@ -92,13 +92,13 @@ static void runs_on_as_many_threads_as_requested(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(workers_submit(workers, wait_at_gate, &gate, &error));
-    wait_for_entered(&gate, 3); /* with fewer threads this would wait forever */
+    wait_for_entered(&gate, 3); /* with fewer threads, this would wait forever */
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);
 }
 
-static void a_call_to_a_full_queue_is_refused_as_busy(void **state)
+static void a_call_is_refused_as_busy_if_the_queue_is_full(void **state)
 {
     struct workers *workers = make_workers(1, 2);
     struct gate gate = GATE;
@@ -114,13 +114,13 @@ static void a_call_to_a_full_queue_is_refused_as_busy(void **state)
     assert_int_equal(error.kind, ERROR_BUSY);
     assert_string_equal(
         error.message,
-        "busy: the queue \"test-worker\" is full (calls waiting: 2), try again later");
+        "busy: the queue \"test-worker\" is full (calls waiting: 2); try again later");
     open_gate(&gate);
     workers_destroy(workers);
     assert_int_equal(gate.ran, 3);
 }
 
-/* Which threads ran something, and how often anything ran. */
+/* Which threads ran a call, and how many calls ran. */
 struct thread_log {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -168,7 +168,7 @@ static void note_name(void *context)
     pthread_getname_np(pthread_self(), context, 16);
 }
 
-static void threads_have_the_first_11_characters_of_the_name(void **state)
+static void thread_names_are_the_first_11_characters_of_the_pool_name(void **state)
 {
     struct workers *workers;
     struct error error;
@@ -214,9 +214,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_all_that_was_submitted),
         cmocka_unit_test(runs_on_as_many_threads_as_requested),
-        cmocka_unit_test(a_call_to_a_full_queue_is_refused_as_busy),
+        cmocka_unit_test(a_call_is_refused_as_busy_if_the_queue_is_full),
         cmocka_unit_test(a_low_load_stays_on_few_threads),
-        cmocka_unit_test(threads_have_the_first_11_characters_of_the_name),
+        cmocka_unit_test(thread_names_are_the_first_11_characters_of_the_pool_name),
         cmocka_unit_test(leaves_signals_to_the_main_thread),
         cmocka_unit_test(destroying_null_or_an_unused_pool_is_allowed),
     };

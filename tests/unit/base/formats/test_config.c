@@ -42,7 +42,7 @@ static int clear_environment(void **state)
     return 0;
 }
 
-/* Reads the settings from up to three arguments; NULL ends them. */
+/* Reads the settings from up to three command-line arguments; a NULL ends the arguments. */
 static bool read_settings(struct settings *out, struct error *error, const char *one,
                           const char *two, const char *three)
 {
@@ -68,14 +68,14 @@ static struct settings must_read(const char *one, const char *two, const char *t
     return settings;
 }
 
-static void assert_refused(const char *one, const char *two, const char *sentence)
+static void assert_refused(const char *one, const char *two, const char *message)
 {
     struct settings settings = { .listen = "untouched", .max_sessions = -5 };
     struct error error = { 0 };
 
     assert_false(read_settings(&settings, &error, one, two, NULL));
     assert_int_equal(error.kind, ERROR_INVALID);
-    assert_string_equal(error.message, sentence);
+    assert_string_equal(error.message, message);
     assert_string_equal(settings.listen, "untouched");
     assert_int_equal(settings.max_sessions, -5);
 }
@@ -100,7 +100,7 @@ static void a_flag_overrides_the_environment_which_overrides_the_default(void **
     assert_int_equal(must_read("--max-sessions=9", NULL, NULL).max_sessions, 9);
 }
 
-static void an_empty_variable_counts_as_unset_but_a_flag_may_be_empty(void **state)
+static void an_empty_variable_counts_as_unset_but_a_flag_can_be_empty(void **state)
 {
     (void)state;
     setenv("OPSBRAIN_LISTEN", "", 1);
@@ -125,7 +125,7 @@ static void booleans_need_no_value(void **state)
     assert_int_equal(must_read("--watch", "--max-sessions", "3").max_sessions, 3);
 }
 
-static void times_may_have_units(void **state)
+static void times_can_have_units(void **state)
 {
     (void)state;
     assert_int_equal(must_read("--idle", "90", NULL).idle_s, 90);
@@ -196,7 +196,7 @@ static void refuses_unknown_flags_and_arguments(void **state)
     assert_refused("--listen", NULL, "--listen needs a value");
 }
 
-static void text_is_bounded_and_utf8(void **state)
+static void text_has_a_maximum_length_and_must_be_utf8(void **state)
 {
     static char text[CONFIG_TEXT_SIZE + 1];
     struct settings settings;
@@ -243,7 +243,7 @@ static void the_markdown_table_has_a_row_per_setting(void **state)
     assert_non_null(strstr(markdown.data, "scrape metrics \\| or not"));
 }
 
-static void refuses_a_row_without_a_type(void **state)
+static void refuses_a_setting_without_a_type(void **state)
 {
     static const struct setting untyped[] = { { "listen", 0, "x", 0, 0, 0, "an address" } };
     struct settings settings;
@@ -274,7 +274,7 @@ static void a_password_is_read_from_the_environment_only(void **state)
     assert_string_equal(error.message,
                         "--store has a password, which every user of this machine could read on "
                         "the command line: set the environment variable OPSBRAIN_STORE instead");
-    argv[1] = unusual; /* libpq takes everything before the @ for the user and the password */
+    argv[1] = unusual; /* libpq reads everything before the @ as the user and the password */
     assert_false(config_read(private, 1, 2, argv, &settings, &error));
     setenv("OPSBRAIN_STORE", "db://user:hunter2@host/name", 1);
     assert_true(config_read(private, 1, 1, argv, &settings, &error));
@@ -287,16 +287,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(has_defaults),
         TEST(a_flag_overrides_the_environment_which_overrides_the_default),
-        TEST(an_empty_variable_counts_as_unset_but_a_flag_may_be_empty),
+        TEST(an_empty_variable_counts_as_unset_but_a_flag_can_be_empty),
         TEST(booleans_need_no_value),
-        TEST(times_may_have_units),
+        TEST(times_can_have_units),
         TEST(lists_settings_that_differ_from_the_default),
         TEST(says_which_setting_is_wrong_and_what_is_allowed),
         TEST(an_overflowing_time_is_refused),
         TEST(refuses_unknown_flags_and_arguments),
-        TEST(text_is_bounded_and_utf8),
+        TEST(text_has_a_maximum_length_and_must_be_utf8),
         TEST(help_fits_100_columns_and_names_flags_and_variables),
-        TEST(refuses_a_row_without_a_type),
+        TEST(refuses_a_setting_without_a_type),
         TEST(a_password_is_read_from_the_environment_only),
         TEST(the_markdown_table_has_a_row_per_setting),
     };

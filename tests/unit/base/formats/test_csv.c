@@ -56,10 +56,10 @@ static void assert_refused(const char *text, const char *words)
         good = csv_next(&reading.csv, &more, &reading.error);
     assert_false(good);
     if (strstr(reading.error.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", reading.error.message, words);
+        fail_msg("the error message \"%s\" does not contain \"%s\"", reading.error.message, words);
 }
 
-static void lines_end_in_crlf_or_lf_and_empty_ones_are_skipped(void **state)
+static void lines_can_end_in_crlf_or_lf_and_empty_lines_are_skipped(void **state)
 {
     struct reading reading = begin("a,b\r\n1,2\n\n\r\n3,\n,4");
 
@@ -76,7 +76,7 @@ static void lines_end_in_crlf_or_lf_and_empty_ones_are_skipped(void **state)
     assert_end(&reading);
 }
 
-static void quoted_fields_may_contain_separators_quotes_and_line_breaks(void **state)
+static void quoted_fields_can_contain_separators_quotes_and_line_breaks(void **state)
 {
     struct reading reading = begin("\"a,\"\"b\"\"\",\"x\r\ny\"\n\"\",z\r\n");
 
@@ -89,7 +89,7 @@ static void quoted_fields_may_contain_separators_quotes_and_line_breaks(void **s
     assert_end(&reading);
 }
 
-static void lone_returns_in_a_quoted_field_count_as_lines(void **state)
+static void lone_carriage_returns_end_lines_even_in_a_quoted_field(void **state)
 {
     struct reading reading = begin("\"a\rb\",c\r1,2\r");
 
@@ -99,7 +99,7 @@ static void lone_returns_in_a_quoted_field_count_as_lines(void **state)
     assert_end(&reading);
 }
 
-static void skips_a_byte_order_mark_and_finds_the_separator(void **state)
+static void skips_a_byte_order_mark_and_detects_the_separator(void **state)
 {
     struct reading marked = begin("\xef\xbb\xbf"
                                   "a;b,c;d\n1;2;3");
@@ -128,8 +128,8 @@ static void refuses_malformed_csv_and_names_the_line(void **state)
     char many[2 * CSV_FIELDS_MAX + 2];
 
     (void)state;
-    assert_refused("a\n\"b", "line 2: a quoted field does not end");
-    assert_refused("\"a\"b,c", "line 1: there is text after the quote");
+    assert_refused("a\n\"b", "line 2: a quoted field has no closing quote");
+    assert_refused("\"a\"b,c", "line 1: there is text after the closing quote");
     assert_refused("a\nb\n\xff", "line 3 is not UTF-8");
     memset(many, ',', sizeof many);
     many[sizeof many - 1] = '\0';
@@ -139,10 +139,10 @@ static void refuses_malformed_csv_and_names_the_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_end_in_crlf_or_lf_and_empty_ones_are_skipped),
-        cmocka_unit_test(quoted_fields_may_contain_separators_quotes_and_line_breaks),
-        cmocka_unit_test(lone_returns_in_a_quoted_field_count_as_lines),
-        cmocka_unit_test(skips_a_byte_order_mark_and_finds_the_separator),
+        cmocka_unit_test(lines_can_end_in_crlf_or_lf_and_empty_lines_are_skipped),
+        cmocka_unit_test(quoted_fields_can_contain_separators_quotes_and_line_breaks),
+        cmocka_unit_test(lone_carriage_returns_end_lines_even_in_a_quoted_field),
+        cmocka_unit_test(skips_a_byte_order_mark_and_detects_the_separator),
         cmocka_unit_test(truncates_a_field_between_characters),
         cmocka_unit_test(refuses_malformed_csv_and_names_the_line),
     };

@@ -70,7 +70,7 @@ static void a_value_cannot_end_its_attribute(void **state)
     assert_string_equal(text_string(&out), "<img alt=\"&quot;&gt;&lt;img onerror=&#39;x&#39;\">");
 }
 
-static void what_cannot_be_shown_safely_is_replaced_or_dropped(void **state)
+static void characters_that_cannot_be_shown_safely_are_replaced_or_dropped(void **state)
 {
     (void)state;
     assert_text("a\x01\x1b[0m\x7f", "a\xef\xbf\xbd\xef\xbf\xbd[0m\xef\xbf\xbd");
@@ -79,7 +79,7 @@ static void what_cannot_be_shown_safely_is_replaced_or_dropped(void **state)
     assert_text("caf\xc3\xa9\n\t", "caf\xc3\xa9\n\t");
 }
 
-static void a_name_is_isolated_by_bdi(void **state)
+static void a_name_is_wrapped_in_a_bdi_element(void **state)
 {
     TEXT_AUTO out = { 0 };
     struct html html = html_begin(&out);
@@ -124,7 +124,7 @@ static void json_cannot_end_its_script(void **state)
                         "<script type=\"application/json\" id=\"bad\">null</script>");
 }
 
-static void trusted_markup_is_added_as_it_is(void **state)
+static void trusted_markup_is_added_unchanged(void **state)
 {
     TEXT_AUTO out = { 0 };
     struct html html = html_begin(&out);
@@ -169,7 +169,7 @@ static bool aborts(void (*write)(struct html *html))
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-static void a_bug_of_the_program_aborts(void **state)
+static void misuse_by_the_caller_aborts_the_program(void **state)
 {
     (void)state;
 #ifdef NDEBUG
@@ -186,12 +186,12 @@ int main(void)
         cmocka_unit_test(writes_elements_with_attributes),
         cmocka_unit_test(text_is_never_markup),
         cmocka_unit_test(a_value_cannot_end_its_attribute),
-        cmocka_unit_test(what_cannot_be_shown_safely_is_replaced_or_dropped),
-        cmocka_unit_test(a_name_is_isolated_by_bdi),
+        cmocka_unit_test(characters_that_cannot_be_shown_safely_are_replaced_or_dropped),
+        cmocka_unit_test(a_name_is_wrapped_in_a_bdi_element),
         cmocka_unit_test(links_only_to_http_and_relative_urls),
         cmocka_unit_test(json_cannot_end_its_script),
-        cmocka_unit_test(trusted_markup_is_added_as_it_is),
-        cmocka_unit_test(a_bug_of_the_program_aborts),
+        cmocka_unit_test(trusted_markup_is_added_unchanged),
+        cmocka_unit_test(misuse_by_the_caller_aborts_the_program),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

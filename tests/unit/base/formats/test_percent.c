@@ -22,7 +22,7 @@ static void only_a_complete_escape_is_decoded(void **state)
     assert_int_equal(percent_decode("", 0), -1);
 }
 
-static void characters_that_are_not_plain_are_encoded(void **state)
+static void all_characters_except_unreserved_and_given_ones_are_encoded(void **state)
 {
     TEXT_AUTO out = { 0 };
 
@@ -38,7 +38,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_a_complete_escape_is_decoded),
-        cmocka_unit_test(characters_that_are_not_plain_are_encoded),
+        cmocka_unit_test(all_characters_except_unreserved_and_given_ones_are_encoded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #include "base/formats/promtext.h"
 
-/* Appends a line for the sample: name{labels} type value. */
+/* Appends a line for the sample: "name{labels} type value". */
 static bool note(void *context, const struct promtext_sample *sample)
 {
     static const char types[] = { 'u', 'c', 'g', 'h', 's' };
@@ -67,7 +67,7 @@ static void reads_nan_and_infinity(void **state)
                 "a{} u nan\nb{} u inf\nc{} u inf\nd{} u -inf\ne{} u nan\nf{} u -inf\n", 0);
 }
 
-static void quotes_may_contain_braces_commas_and_escapes(void **state)
+static void quoted_values_can_contain_braces_commas_and_escapes(void **state)
 {
     (void)state;
     assert_read("a{x=\"}, {\\\"y\\\\\",z=\"\"} 1\n", "a{x=\"}, {\\\"y\\\\\",z=\"\"} u 1\n", 0);
@@ -202,7 +202,7 @@ static void a_label_too_long_for_its_buffer_is_not_truncated(void **state)
 
 static void reads_back_what_it_writes(void **state)
 {
-    static const char foreign[] = "q\"b\\n\nl{},=";
+    static const char unescaped[] = "q\"b\\n\nl{},=";
     static const char labels[] = "name=\"q\\\"b\\\\n\\nl{},=\"";
     TEXT_AUTO out = { 0 };
     TEXT_AUTO noted = { 0 };
@@ -229,7 +229,7 @@ static void reads_back_what_it_writes(void **state)
                         "opsbrain_calls_total{} c inf\nopsbrain_calls_total{} c -inf\n");
     sample = with_labels(labels);
     assert_true(promtext_label(&sample, "name", value, sizeof value));
-    assert_string_equal(value, foreign);
+    assert_string_equal(value, unescaped);
 }
 
 static void written_numbers_keep_their_value(void **state)
@@ -252,7 +252,7 @@ int main(void)
         cmocka_unit_test(reads_crlf_blank_lines_and_a_last_line_without_newline),
         cmocka_unit_test(skips_timestamps_and_exemplars),
         cmocka_unit_test(reads_nan_and_infinity),
-        cmocka_unit_test(quotes_may_contain_braces_commas_and_escapes),
+        cmocka_unit_test(quoted_values_can_contain_braces_commas_and_escapes),
         cmocka_unit_test(samples_have_the_type_of_their_family),
         cmocka_unit_test(skips_and_counts_malformed_lines),
         cmocka_unit_test(skips_a_value_of_a_thousand_digits),

@@ -55,7 +55,7 @@ static void counts_characters_not_bytes(void **state)
                            "| \xe2\x82\xac    |\n");
 }
 
-static void foreign_text_cannot_break_out_of_its_cell(void **state)
+static void untrusted_text_cannot_break_out_of_its_cell(void **state)
 {
     struct table *table = *state;
 
@@ -66,7 +66,7 @@ static void foreign_text_cannot_break_out_of_its_cell(void **state)
                            "| x \\| y z  |\n");
 }
 
-static void fills_up_a_last_row_that_is_short(void **state)
+static void fills_up_an_incomplete_last_row(void **state)
 {
     struct table *table = *state;
 
@@ -103,8 +103,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(pads_columns_and_aligns_numbers_to_the_right),
         TEST(counts_characters_not_bytes),
-        TEST(foreign_text_cannot_break_out_of_its_cell),
-        TEST(fills_up_a_last_row_that_is_short),
+        TEST(untrusted_text_cannot_break_out_of_its_cell),
+        TEST(fills_up_an_incomplete_last_row),
         TEST(an_empty_table_has_its_headings),
         TEST(renders_many_rows),
     };

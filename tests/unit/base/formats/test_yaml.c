@@ -33,10 +33,10 @@ static void check_refuses(const char *yaml, const char *part)
 
     assert_false(yaml_parse(yaml, strlen(yaml), &value, &error));
     if (strstr(error.message, part) == NULL)
-        fail_msg("%s: %s", yaml, error.message);
+        fail_msg("%s: the error message \"%s\" does not contain \"%s\"", yaml, error.message, part);
 }
 
-static void the_supported_yaml_is_read(void **state)
+static void supported_yaml_is_read(void **state)
 {
     (void)state;
     check_reads("apiVersion: v1\n"
@@ -76,16 +76,16 @@ static void unsupported_or_invalid_yaml_is_refused_with_a_reason(void **state)
     check_refuses("a: 1\nb: *x\n", "line 2: anchors");
     check_refuses("a: !!binary x\n", "tags");
     check_refuses("a: 1\n\tb: 2\n", "line 2: it is indented with a tab");
-    check_refuses("a: \"x\n", "does not end");
+    check_refuses("a: \"x\n", "a quoted string must end on the line");
     check_refuses("a: \"x\" y\n", "after the value");
-    check_refuses("a: {b: c\n", "does not end on its line");
-    check_refuses("a: [b,\n  c]\n", "does not end on its line");
+    check_refuses("a: {b: c\n", "must end on the line on which it begins");
+    check_refuses("a: [b,\n  c]\n", "must end on the line on which it begins");
     check_refuses("a: [\"b\" c]\n", "need a ',' between");
     check_refuses("a: \"b\tc\"\n", "double quotes");
     check_refuses("a: 1\na: 2\n", "line 2: a key occurs twice");
     check_refuses("a: {b: 1, b: 2}\n", "twice");
-    check_refuses("just a text\n", "was expected");
-    check_refuses("  a: 1\nb: 2\n", "line 2: it belongs to no mapping");
+    check_refuses("just a string\n", "was expected");
+    check_refuses("  a: 1\nb: 2\n", "line 2: it does not belong to any mapping");
     check_refuses("a: \xff\n", "it is not UTF-8");
     check_refuses("? a\n: b\n", "was expected");
     check_refuses("{\"a\": secretsecret}", "not valid JSON");
@@ -102,7 +102,7 @@ static void a_nul_is_refused(void **state)
     assert_string_equal(error.message, "it has a NUL byte");
 }
 
-/* Lines of a kubeconfig contain credentials. */
+/* The content of a kubeconfig includes credentials. */
 static void an_error_does_not_repeat_the_content(void **state)
 {
     json_t *value = NULL;
@@ -138,7 +138,7 @@ static void depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_supported_yaml_is_read),
+        cmocka_unit_test(supported_yaml_is_read),
         cmocka_unit_test(unsupported_or_invalid_yaml_is_refused_with_a_reason),
         cmocka_unit_test(a_nul_is_refused),
         cmocka_unit_test(an_error_does_not_repeat_the_content),

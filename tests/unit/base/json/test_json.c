@@ -32,7 +32,7 @@ static void assert_refused(const char *bytes, size_t length, const char *because
     assert_null(value);
     assert_int_equal(error.kind, ERROR_INVALID);
     if (strstr(error.message, because) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, because);
+        fail_msg("the error message \"%s\" does not contain \"%s\"", error.message, because);
 }
 
 #define REFUSED(literal, because) assert_refused(literal, sizeof(literal) - 1, because)
@@ -99,12 +99,12 @@ static void refuses_what_is_not_utf8(void **state)
 static void refuses_zero_bytes_in_strings(void **state)
 {
     (void)state;
-    REFUSED("\"a\\u0000b\"", "\\u0000 in a text");
+    REFUSED("\"a\\u0000b\"", "\\u0000 in a string");
     REFUSED("\"a\0b\"", "control character");
     REFUSED("{\"a\\u0000\": 1}", "\\u0000");
 }
 
-static void refuses_numbers_that_fit_no_type(void **state)
+static void refuses_numbers_that_are_out_of_range_or_nan(void **state)
 {
     (void)state;
     REFUSED("[99999999999999999999]", "integer of more than 64 bits at line 1, column 21");
@@ -140,7 +140,7 @@ static void brackets_in_strings_are_not_levels(void **state)
     json_decref(parse(text.data));
 }
 
-static void message_shows_foreign_bytes_only_as_printable_text(void **state)
+static void error_messages_show_bytes_from_the_input_only_as_printable_text(void **state)
 {
     struct error error = { 0 };
     json_t *value = NULL;
@@ -151,7 +151,7 @@ static void message_shows_foreign_bytes_only_as_printable_text(void **state)
     assert_null(strchr(error.message, '\x1b'));
 }
 
-static void missing_members_and_those_of_a_different_type_give_the_fallback(void **state)
+static void members_that_are_missing_or_of_a_different_type_give_the_fallback(void **state)
 {
     json_auto_t *object = parse("{\"t\":\"x\",\"i\":7,\"r\":1.5,\"b\":true,\"n\":null}");
 
@@ -179,7 +179,7 @@ static void writes_compactly_in_insertion_order(void **state)
     assert_string_equal(written, "{\"b\":[1,2.5,null],\"a\":0.1}");
 }
 
-static void the_canonical_form_does_not_depend_on_order_or_on_being_stored(void **state)
+static void the_canonical_form_is_the_same_for_any_order_and_after_reading_it_back(void **state)
 {
     json_auto_t *one = parse("{\"b\": 0.1, \"a\": {\"y\": 1, \"x\": 0.30000000000000004}}");
     json_auto_t *other = parse("{\"a\": {\"x\": 0.30000000000000004, \"y\": 1}, \"b\": 0.1}");
@@ -194,7 +194,7 @@ static void the_canonical_form_does_not_depend_on_order_or_on_being_stored(void 
     assert_string_equal(written, again);
 }
 
-static void string_literals_read_back_as_they_were(void **state)
+static void string_literals_read_back_unchanged(void **state)
 {
     static const char string[] = "a\"b\\c\n\r\t\b\x01\x1f/ \xc3\xa9\xf0\x9f\x98\x80\x7f";
     TEXT_AUTO text = { 0 };
@@ -206,7 +206,7 @@ static void string_literals_read_back_as_they_were(void **state)
     assert_string_equal(json_string_value(read), string);
 }
 
-static void string_literals_replace_what_is_not_utf8(void **state)
+static void invalid_utf8_is_replaced_in_string_literals(void **state)
 {
     TEXT_AUTO text = { 0 };
 
@@ -238,15 +238,15 @@ int main(void)
         cmocka_unit_test(names_a_duplicate_key),
         cmocka_unit_test(refuses_what_is_not_utf8),
         cmocka_unit_test(refuses_zero_bytes_in_strings),
-        cmocka_unit_test(refuses_numbers_that_fit_no_type),
+        cmocka_unit_test(refuses_numbers_that_are_out_of_range_or_nan),
         cmocka_unit_test(accepts_64_levels_and_no_more),
         cmocka_unit_test(brackets_in_strings_are_not_levels),
-        cmocka_unit_test(message_shows_foreign_bytes_only_as_printable_text),
-        cmocka_unit_test(missing_members_and_those_of_a_different_type_give_the_fallback),
+        cmocka_unit_test(error_messages_show_bytes_from_the_input_only_as_printable_text),
+        cmocka_unit_test(members_that_are_missing_or_of_a_different_type_give_the_fallback),
         cmocka_unit_test(writes_compactly_in_insertion_order),
-        cmocka_unit_test(the_canonical_form_does_not_depend_on_order_or_on_being_stored),
-        cmocka_unit_test(string_literals_read_back_as_they_were),
-        cmocka_unit_test(string_literals_replace_what_is_not_utf8),
+        cmocka_unit_test(the_canonical_form_is_the_same_for_any_order_and_after_reading_it_back),
+        cmocka_unit_test(string_literals_read_back_unchanged),
+        cmocka_unit_test(invalid_utf8_is_replaced_in_string_literals),
         cmocka_unit_test(numbers_that_are_not_finite_become_null_and_minus_zero_becomes_zero),
     };
 

@@ -16,12 +16,12 @@
 
 #define JANSSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* Asserts that json_build and json_parse_by_jansson (jansson's reader, and checks of depth and NUL)
- * either return the same tree, in the same order, or both refuse the bytes. Returns whether they
- * accept them. */
+/* Asserts that json_build and json_parse_by_jansson (jansson's parser, with checks for depth and
+ * NUL) either both refuse the bytes or return the same tree, with members in the same order.
+ * Returns whether they accept the bytes. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
-    char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
+    char *exact = malloc(length > 0 ? length : 1); /* so that a read beyond the end is detected */
     json_auto_t *parsed = NULL;
     json_auto_t *built = NULL;
     struct error error;
@@ -44,7 +44,7 @@ static bool assert_agreed(const char *bytes, size_t length)
 #define ACCEPTED(literal) assert_true(assert_agreed(literal, sizeof(literal) - 1))
 #define REFUSED(literal) assert_false(assert_agreed(literal, sizeof(literal) - 1))
 
-static void builds_what_jansson_reads(void **state)
+static void builds_the_same_trees_as_jansson(void **state)
 {
     (void)state;
     ACCEPTED("{}");
@@ -101,7 +101,7 @@ static uint64_t any_below(uint64_t bound)
     return generator_below(&generator, bound);
 }
 
-static void add_blank(struct text *out)
+static void add_whitespace(struct text *out)
 {
     if (any_below(8) == 0)
         text_add_char(out, " \n\t\r"[any_below(4)]);
@@ -133,12 +133,12 @@ static void add_any_value(struct text *out, unsigned depth)
         return;
     text_add_char(out, kind == 2 ? '[' : '{');
     for (uint64_t i = 0; i < members; i++) {
-        add_blank(out);
+        add_whitespace(out);
         if (i > 0)
             text_add_char(out, ',');
         if (kind == 3) {
             add_any_string(out);
-            add_blank(out);
+            add_whitespace(out);
             text_add_char(out, ':');
         }
         add_any_value(out, depth - 1);
@@ -146,7 +146,7 @@ static void add_any_value(struct text *out, unsigned depth)
     text_add_char(out, kind == 2 ? ']' : '}');
 }
 
-/* Appends an object with some of the members of an MCP message, beginning with any of them; their
+/* Appends an object with some of the members of an MCP message, starting at a random one. Their
  * values are random. */
 static void add_message(struct text *out)
 {
@@ -176,13 +176,13 @@ static void agrees_with_jansson_on_generated_messages(void **state)
             message.data[any_below(message.length)] = "{}[]:,\"\\u0e. \xc3"[any_below(13)];
         accepted += assert_agreed(message.data, message.length);
     }
-    assert_in_range(accepted, 10000, 39000); /* of 40,000: both verdicts occur */
+    assert_in_range(accepted, 10000, 39000); /* of 40,000, so both verdicts occur */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_what_jansson_reads),
+        cmocka_unit_test(builds_the_same_trees_as_jansson),
         cmocka_unit_test(refuses_what_jansson_refuses),
         cmocka_unit_test(a_duplicate_key_is_refused_however_it_is_escaped),
         cmocka_unit_test(accepts_64_levels_and_no_more),

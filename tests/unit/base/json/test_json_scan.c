@@ -14,7 +14,7 @@
 #include "base/json/json.h"
 #include "base/json/json_scan.h"
 
-/* Documents, valid and invalid: they are scanned as they are, truncated, and with random damage. */
+/* Valid and invalid documents. They are scanned as they are, truncated, and randomly damaged. */
 static const char *const corpus[] = {
     "{}",
     "[]",
@@ -139,8 +139,8 @@ static json_t *build_array(struct json_scan *scan)
     return array;
 }
 
-/* Builds jansson's tree of the value that begins with `token`. JSON's null replaces a value at
- * which the scanner failed. */
+/* Builds jansson's tree for the value that begins with `token`. A value at which the scanner failed
+ * becomes null. */
 static json_t *build(struct json_scan *scan, enum json_scan_token token)
 {
     switch (token) {
@@ -164,11 +164,11 @@ static json_t *build(struct json_scan *scan, enum json_scan_token token)
     case JSON_SCAN_ARRAY_END:
         break;
     }
-    fail_msg("token %d begins no value", (int)token);
+    fail_msg("no value begins with token %d", (int)token);
     return NULL;
 }
 
-/* Like json_parse_by_jansson, but a key may occur twice. */
+/* Like json_parse_by_jansson, but a key can occur twice. */
 static json_t *parse(const char *bytes, size_t length)
 {
     struct error error = { 0 };
@@ -180,11 +180,11 @@ static json_t *parse(const char *bytes, size_t length)
     return value;
 }
 
-/* Asserts that the scanner and the parser accept the bytes and read the same document, or that both
- * refuse them. Returns whether they accept them. */
+/* Asserts that the scanner and the parser either both refuse the bytes or read the same document.
+ * Returns whether they accept the bytes. */
 static bool assert_agreed(const char *bytes, size_t length)
 {
-    char *exact = malloc(length > 0 ? length : 1); /* so that reading beyond it is detected */
+    char *exact = malloc(length > 0 ? length : 1); /* so that a read beyond the end is detected */
     json_auto_t *parsed = parse(bytes, length);
     json_auto_t *built = NULL;
     struct json_scan scan;
@@ -209,7 +209,7 @@ static void agrees_with_the_parser_on_the_corpus(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++)
         accepted += assert_agreed(corpus[i], strlen(corpus[i]));
-    assert_in_range(accepted, 20, 40); /* of 77: both verdicts occur */
+    assert_in_range(accepted, 20, 40); /* of 77, so both verdicts occur */
 }
 
 static void agrees_with_the_parser_on_every_prefix(void **state)
@@ -261,7 +261,7 @@ static void agrees_with_the_parser_on_long_numbers(void **state)
     }
 }
 
-/* 2^1024 - 2^970 is the least number that rounds beyond the largest double. */
+/* 2^1024 - 2^970 is the smallest number that rounds beyond the largest double. */
 static void a_number_that_rounds_beyond_the_largest_double_is_refused(void **state)
 {
     static const char least[] =
@@ -327,8 +327,8 @@ static void returns_the_tokens_of_a_document(void **state)
         assert_int_equal(json_scan_next(&scan), expected[i]);
 }
 
-/* The server reads an envelope like this: it skips the members that it does not need, and passes
- * others on as they were written. */
+/* The server reads the envelope of a message like this: it skips members that it does not need, and
+ * passes others on unchanged. */
 static void finds_members_and_skips_the_rest(void **state)
 {
     static const char document[] = "{\"x\": {\"id\": [1, {}]}, \"i\\u0064\": \"7\\n\", "
@@ -416,7 +416,7 @@ static void copies_only_what_fits_completely(void **state)
 static void says_what_is_wrong_and_at_which_byte(void **state)
 {
     static const struct {
-        const char *document, *sentence;
+        const char *document, *message;
     } cases[] = {
         { "[1, x]", "the JSON is wrong at byte 4: unexpected character" },
         { "[1, ", "the JSON is wrong at byte 4: it ends too early" },
@@ -438,7 +438,7 @@ static void says_what_is_wrong_and_at_which_byte(void **state)
         assert_int_equal(json_scan_next(&scan), JSON_SCAN_FAILED);
         assert_false(json_scan_value(&scan, NULL, NULL));
         assert_false(json_scan_fail(&scan, &error));
-        assert_string_equal(error.message, cases[i].sentence);
+        assert_string_equal(error.message, cases[i].message);
     }
 }
 

@@ -64,7 +64,7 @@ static void writes_strings_as_jansson_does(void **state)
     assert_written_as_jansson_does(json_pack("{s:i}", "a \"key\"\n", 1));
 }
 
-static void appends_to_a_text(void **state)
+static void appends_to_existing_text(void **state)
 {
     json_auto_t *value = json_pack("[i]", 1);
     TEXT_AUTO text = { 0 };
@@ -82,7 +82,7 @@ int main(void)
         cmocka_unit_test(writes_every_kind_as_jansson_does),
         cmocka_unit_test(writes_numbers_as_jansson_does),
         cmocka_unit_test(writes_strings_as_jansson_does),
-        cmocka_unit_test(appends_to_a_text),
+        cmocka_unit_test(appends_to_existing_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

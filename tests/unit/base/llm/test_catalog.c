@@ -65,7 +65,7 @@ static void finds_hardware_and_models_by_short_names(void **state)
     catalog_destroy(catalog);
 }
 
-/* Weights in bf16 have two bytes per parameter. */
+/* Weights in bf16 take two bytes per parameter. */
 static void the_figures_of_each_model_agree_with_one_another(void **state)
 {
     struct catalog *catalog = embedded();
@@ -82,7 +82,7 @@ static void the_figures_of_each_model_agree_with_one_another(void **state)
     catalog_destroy(catalog);
 }
 
-static void finds_a_row_whose_name_occurs_in_a_longer_text(void **state)
+static void finds_a_row_whose_name_occurs_in_a_longer_string(void **state)
 {
     struct catalog *catalog = embedded();
 
@@ -109,9 +109,9 @@ static void reads_rows_or_says_what_is_wrong_with_them(void **state)
     assert_true(isnan(catalog_find_hardware(catalog, "x1")->peak_flops[FORMAT_FP8]));
     catalog_destroy(catalog);
     assert_false(catalog_parse("[{\"name\":\"y\",\"title\":\"Y\"}]", "[]", &catalog, &error));
-    assert_string_equal(error.message, "catalog: y: \"aliases\" must be a list of texts");
+    assert_string_equal(error.message, "catalog: y: \"aliases\" must be a list of strings");
     assert_false(catalog_parse("[{}]", "[]", &catalog, &error));
-    assert_string_equal(error.message, "catalog: a row: \"name\" must be a text");
+    assert_string_equal(error.message, "catalog: a row: \"name\" must be a string");
     assert_false(catalog_parse("{}", "[]", &catalog, &error));
     assert_string_equal(error.message, "catalog: hardware must be a list");
     assert_false(catalog_parse("[", "[]", &catalog, &error));
@@ -124,7 +124,7 @@ int main(void)
         cmocka_unit_test(every_row_has_a_dated_source_and_is_found_by_its_name),
         cmocka_unit_test(finds_hardware_and_models_by_short_names),
         cmocka_unit_test(the_figures_of_each_model_agree_with_one_another),
-        cmocka_unit_test(finds_a_row_whose_name_occurs_in_a_longer_text),
+        cmocka_unit_test(finds_a_row_whose_name_occurs_in_a_longer_string),
         cmocka_unit_test(reads_rows_or_says_what_is_wrong_with_them),
     };
 

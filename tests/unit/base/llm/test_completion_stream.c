@@ -12,7 +12,8 @@
 #include "base/llm/completion_scan.h"
 #include "tests/unit/support/stream_events.h"
 
-/* Asserts that the bytes give the events, whatever the size of the pieces in which they arrive. */
+/* Asserts that the bytes yield the events, whatever the size of the pieces in which the bytes
+ * arrive. */
 static void expect(const char *bytes, const char *events)
 {
     for (size_t piece = 1; piece <= strlen(bytes); piece++) {
@@ -23,7 +24,7 @@ static void expect(const char *bytes, const char *events)
     }
 }
 
-static void counts_no_token_for_role_and_empty_chunks(void **state)
+static void role_only_and_empty_chunks_are_not_output(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n", "\n");
@@ -33,7 +34,7 @@ static void counts_no_token_for_role_and_empty_chunks(void **state)
            "finish=length \n");
 }
 
-static void reads_content_of_both_apis(void **state)
+static void reads_content_from_both_apis(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"index\":0,\"text\":\" a\",\"finish_reason\":null}]}\n\n",
@@ -152,13 +153,13 @@ static void reports_errors_inside_the_stream(void **state)
            "error [a]\ncontent [b]\n");
 }
 
-static void recognizes_done_with_and_without_blanks(void **state)
+static void recognizes_done_with_and_without_spaces(void **state)
 {
     (void)state;
     expect("data: [DONE]\n\n", "done \n");
     expect("data:[DONE]\n\n", "done \n");
     expect("data:   [DONE]  \r\n\r\n", "done \n");
-    expect("data: [DONE]", "done \n"); /* the server closed without a line end */
+    expect("data: [DONE]", "done \n"); /* the connection was closed before the line ended */
 }
 
 static void ignores_a_byte_order_mark_and_lines_without_data(void **state)
@@ -180,7 +181,7 @@ static void reads_crlf_and_fields_without_a_space(void **state)
            "content [a]\ndone \n");
 }
 
-static void a_stream_is_known_by_how_it_begins(void **state)
+static void recognizes_a_stream_by_its_beginning(void **state)
 {
     static const char *const streams[] = { "data: {}",
                                            "d",
@@ -199,14 +200,14 @@ static void a_stream_is_known_by_how_it_begins(void **state)
         assert_false(completion_stream_begins(others[i], strlen(others[i])));
 }
 
-static void joins_data_lines_of_one_event(void **state)
+static void joins_the_data_lines_of_an_event(void **state)
 {
     (void)state;
     expect("data: {\"choices\":\ndata: [{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n",
            "content [a]\ndone \n");
 }
 
-static void ignores_member_names_within_texts_and_at_other_levels(void **state)
+static void ignores_member_names_within_strings_and_at_other_levels(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"text\":\"\\\"usage\\\":{\\\"prompt_tokens\\\":1}\"}]}\n\n",
@@ -219,7 +220,7 @@ static void ignores_member_names_within_texts_and_at_other_levels(void **state)
     expect("data: {\"content\":\"no\",\"delta\":{\"content\":\"no\"},\"choices\":[]}\n\n", "\n");
 }
 
-static void allows_any_character_a_model_may_write(void **state)
+static void accepts_any_character_that_a_model_could_write(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[{\"text\":\"a\xff\"}]}\n\n", "content [a\xef\xbf\xbd]\n");
@@ -232,7 +233,7 @@ static void allows_any_character_a_model_may_write(void **state)
     assert_string_equal(text_string(&out), "content \n");
 }
 
-static void breaks_on_what_is_not_json(void **state)
+static void breaks_on_data_that_is_not_json(void **state)
 {
     (void)state;
     expect("data: {\"choices\":[\n\ndata: [DONE]\n\n", "broken\n");
@@ -266,7 +267,7 @@ static void breaks_on_a_line_longer_than_the_limit(void **state)
     assert_breaks_beyond(false, 1 << 16);
 }
 
-static void bounds_events_of_many_data_lines(void **state)
+static void breaks_on_an_event_with_too_many_data_lines(void **state)
 {
     struct completion_stream *stream = completion_stream_create(false);
     TEXT_AUTO out = { 0 };
@@ -279,7 +280,7 @@ static void bounds_events_of_many_data_lines(void **state)
     completion_stream_destroy(stream);
 }
 
-static void reads_the_chunks_of_known_servers_on_the_fast_path(void **state)
+static void reads_chunks_from_known_servers_on_the_fast_path(void **state)
 {
     static const char *const chunks[] = {
         "{\"id\":\"cmpl-9\",\"object\":\"text_completion\",\"created\":1790000000,\"model\":\"m\","
@@ -314,8 +315,8 @@ static void reads_the_chunks_of_known_servers_on_the_fast_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_no_token_for_role_and_empty_chunks),
-        cmocka_unit_test(reads_content_of_both_apis),
+        cmocka_unit_test(role_only_and_empty_chunks_are_not_output),
+        cmocka_unit_test(reads_content_from_both_apis),
         cmocka_unit_test(reads_reasoning_tool_arguments_and_refusals),
         cmocka_unit_test(reads_content_that_is_a_list_of_parts),
         cmocka_unit_test(an_empty_finish_reason_counts_as_none),
@@ -323,17 +324,17 @@ int main(void)
         cmocka_unit_test(counts_reasoning_tokens_separately),
         cmocka_unit_test(counts_listed_token_ids),
         cmocka_unit_test(reports_errors_inside_the_stream),
-        cmocka_unit_test(recognizes_done_with_and_without_blanks),
+        cmocka_unit_test(recognizes_done_with_and_without_spaces),
         cmocka_unit_test(ignores_a_byte_order_mark_and_lines_without_data),
         cmocka_unit_test(reads_crlf_and_fields_without_a_space),
-        cmocka_unit_test(a_stream_is_known_by_how_it_begins),
-        cmocka_unit_test(joins_data_lines_of_one_event),
-        cmocka_unit_test(ignores_member_names_within_texts_and_at_other_levels),
-        cmocka_unit_test(allows_any_character_a_model_may_write),
-        cmocka_unit_test(breaks_on_what_is_not_json),
+        cmocka_unit_test(recognizes_a_stream_by_its_beginning),
+        cmocka_unit_test(joins_the_data_lines_of_an_event),
+        cmocka_unit_test(ignores_member_names_within_strings_and_at_other_levels),
+        cmocka_unit_test(accepts_any_character_that_a_model_could_write),
+        cmocka_unit_test(breaks_on_data_that_is_not_json),
         cmocka_unit_test(breaks_on_a_line_longer_than_the_limit),
-        cmocka_unit_test(bounds_events_of_many_data_lines),
-        cmocka_unit_test(reads_the_chunks_of_known_servers_on_the_fast_path),
+        cmocka_unit_test(breaks_on_an_event_with_too_many_data_lines),
+        cmocka_unit_test(reads_chunks_from_known_servers_on_the_fast_path),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random streams give the events that the JSON library reads from them, whatever pieces they arrive
- * in. */
+/* Tests with random chunks that the stream reads the same as the JSON library does, and that the
+ * size of the pieces in which the bytes arrive makes no difference. */
 #include "base/llm/completion_stream.h"
 
 #include <jansson.h>
@@ -16,7 +16,7 @@
 #include "base/llm/completion_scan.h"
 #include "tests/unit/support/stream_events.h"
 
-/* Reads a choice with the library only, independently of the code under test. */
+/* Reads a choice with the JSON library only, independently of the code under test. */
 static void reference_choice(const json_t *choice, struct completion_event *event)
 {
     const json_t *delta = json_object_get(choice, "delta"), *call;
@@ -47,8 +47,8 @@ static int64_t reference_count(const json_t *object, const char *name)
                                                                     : -1;
 }
 
-/* Writes what the stream is expected to report for a chunk: the event, for an error only the word
- * "error", or "broken" if the chunk is not JSON. */
+/* Writes what the stream is expected to report for a chunk: "broken" if the chunk is not JSON,
+ * "error" if it is an error, else the event. */
 static void reference(const char *bytes, size_t length, struct text *out)
 {
     json_error_t problem;
@@ -94,11 +94,11 @@ static const char *pick(struct generator *generator, const char *const *choices)
     return choices[generator_below(generator, count)];
 }
 
-static void add_blanks(struct generator *generator, struct text *out)
+static void add_whitespace(struct generator *generator, struct text *out)
 {
-    static const char *const blanks[] = { "", "", "", "", " ", "  ", "\t", NULL };
+    static const char *const spaces[] = { "", "", "", "", " ", "  ", "\t", NULL };
 
-    text_add(out, pick(generator, blanks));
+    text_add(out, pick(generator, spaces));
 }
 
 static void add_string(struct generator *generator, struct text *out)
@@ -142,7 +142,7 @@ static void add_string(struct generator *generator, struct text *out)
 
         if ((piece[0] == '\x01' || strcmp(piece, "\\x") == 0 || strcmp(piece, "\\ud83d") == 0)
             && generator_below(generator, 10) != 0)
-            piece = "b"; /* malformed pieces are rare, or most chunks would be invalid */
+            piece = "b"; /* keep malformed pieces rare: most chunks should be valid */
         text_add(out, piece);
     }
     text_add_char(out, '"');
@@ -188,7 +188,7 @@ static void add_value(struct generator *generator, struct text *out, int depth)
     };
     uint64_t kind = generator_below(generator, depth > 5 ? 4 : 8);
 
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
     if (kind < 2) {
         const char *value = pick(generator, plain);
 
@@ -208,11 +208,11 @@ static void add_value(struct generator *generator, struct text *out, int depth)
         }
         text_add_char(out, ']');
     }
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
 }
 
-/* A member of a chunk, with values to choose from; without any, the value is a random string. One
- * time in twelve, it is random JSON instead. */
+/* A member of a chunk, and the values to choose from. If there are none, the value is a random
+ * string. One time in twelve, it is random JSON instead. */
 struct part {
     const char *name;
     const char *values[8];
@@ -222,18 +222,18 @@ static void add_part(struct generator *generator, struct text *out, const struct
 {
     if (out->data[out->length - 1] != '{')
         text_add_char(out, ',');
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
     text_addf(out, "\"%s\"", part->name);
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
     text_add_char(out, ':');
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
     if (generator_below(generator, 12) == 0)
         add_value(generator, out, 2);
     else if (part->values[0] == NULL)
         add_string(generator, out);
     else
         text_add(out, pick(generator, part->values));
-    add_blanks(generator, out);
+    add_whitespace(generator, out);
 }
 
 static void add_parts(struct generator *generator, struct text *out, const struct part *parts,
@@ -273,7 +273,7 @@ static void add_choice(struct generator *generator, struct text *out)
         return;
     }
     add_parts(generator, out, choice, 4);
-    out->length--; /* the closing brace: another member follows */
+    out->length--; /* remove the closing brace, because another member follows */
     text_add(out, out->data[out->length - 1] == '{' ? "\"delta\":" : ",\"delta\":");
     add_parts(generator, out, delta, 5);
     text_add_char(out, '}');
@@ -341,12 +341,12 @@ static void check_against_the_library(struct text *json, size_t *fast_count)
     if (strcmp(text_string(&expected), "error") == 0)
         assert_memory_equal(text_string(&out), "error ", 6);
     else if (strcmp(text_string(&expected), text_string(&out)) != 0)
-        fail_msg("%s: the library says %s, the stream %s", json->data, text_string(&expected),
-                 text_string(&out));
+        fail_msg("%s: the library reads %s, the stream reads %s", json->data,
+                 text_string(&expected), text_string(&out));
     *fast_count += completion_scan(json->data, json->length, false, &scanned);
 }
 
-static void reads_what_the_library_reads(void **state)
+static void reads_the_same_as_the_json_library(void **state)
 {
     struct generator generator;
     size_t fast_count = 0, rounds = 60000;
@@ -368,7 +368,7 @@ static void reads_what_the_library_reads(void **state)
         if (json.length == 0 || memchr(json.data, '\n', json.length) != NULL
             || strncmp(json.data, "[DONE]", 6) == 0 || json.data[0] == ' ')
             continue;
-        if (text_is_utf8(json.data, json.length)) /* the stream repairs invalid UTF-8 */
+        if (text_is_utf8(json.data, json.length)) /* only the stream accepts invalid UTF-8 */
             check_against_the_library(&json, &fast_count);
     }
     assert_true(fast_count > rounds / 20);
@@ -405,7 +405,7 @@ static void events_do_not_depend_on_the_size_of_the_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_the_library_reads),
+        cmocka_unit_test(reads_the_same_as_the_json_library),
         cmocka_unit_test(events_do_not_depend_on_the_size_of_the_pieces),
     };
 

@@ -17,7 +17,7 @@ static void assert_class(long status, const char *body, enum failure expected)
     enum failure found = failure_of_status(status, body, strlen(body));
 
     if (found != expected)
-        fail_msg("%ld \"%s\" is %s, not %s", status, body, failure_name(found),
+        fail_msg("%ld \"%s\": got %s, expected %s", status, body, failure_name(found),
                  failure_name(expected));
 }
 
@@ -31,7 +31,7 @@ static void every_class_has_a_name_of_its_own(void **state)
     }
 }
 
-static void statuses_have_classes(void **state)
+static void each_status_has_a_failure_class(void **state)
 {
     (void)state;
     assert_class(200, "", FAILURE_NONE);
@@ -53,7 +53,7 @@ static void statuses_have_classes(void **state)
     assert_int_equal(failure_of_status(400, NULL, 0), FAILURE_REFUSED_400);
 }
 
-static void refusals_of_long_prompts_are_recognized_in_400_422_and_500_not_429(void **state)
+static void long_prompt_errors_are_recognized_with_400_422_and_500_but_not_429(void **state)
 {
     static const char *const bodies[] = {
         "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens "
@@ -125,8 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_class_has_a_name_of_its_own),
-        cmocka_unit_test(statuses_have_classes),
-        cmocka_unit_test(refusals_of_long_prompts_are_recognized_in_400_422_and_500_not_429),
+        cmocka_unit_test(each_status_has_a_failure_class),
+        cmocka_unit_test(long_prompt_errors_are_recognized_with_400_422_and_500_but_not_429),
         cmocka_unit_test(an_error_inside_a_stream_is_classed_as_too_long_only_if_it_says_so),
         cmocka_unit_test(other_refusals_are_not_called_too_long),
         cmocka_unit_test(only_the_given_bytes_of_a_body_are_read),

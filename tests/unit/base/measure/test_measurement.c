@@ -27,7 +27,7 @@ static void fill(const struct measurement_field *fields, void *base, int *counte
     }
 }
 
-/* Every number that has a row gets a different value, and every boolean becomes true. */
+/* Every number in the field tables gets a different value, and every boolean becomes true. */
 static void every_member_survives_a_round_trip_through_json(void **state)
 {
     struct measurement *measurement = calloc(1, sizeof *measurement);
@@ -63,7 +63,7 @@ static size_t covered_bytes(const struct measurement_field *fields)
     return bytes;
 }
 
-static void the_tables_cover_the_structs_but_for_padding(void **state)
+static void the_field_tables_cover_the_structs_except_for_padding(void **state)
 {
     const size_t padding = 8;
     size_t rest_bytes = sizeof(((struct measurement *)NULL)->failures)
@@ -107,9 +107,9 @@ static void reads_missing_members_as_zero_or_nan(void **state)
     assert_string_equal(back.first_error, "");
 }
 
-/* Reads a measurement in the form of earlier versions, which did not distinguish gaps between
- * chunks from gaps between tokens, and did not count the requests that had another length than
- * requested. `tokens` is the JSON of its group "tokens". */
+/* Reads a measurement as earlier versions wrote it. They did not distinguish gaps between chunks
+ * from gaps between tokens, and did not count the prompts and answers whose lengths differed from
+ * those requested. `tokens` is the JSON of the measurement's group "tokens". */
 static void read_old(const char *tokens, struct measurement *out)
 {
     json_auto_t *json =
@@ -122,7 +122,7 @@ static void read_old(const char *tokens, struct measurement *out)
     assert_true(out->latency[METRIC_ICL].p99_ms == 45);
 }
 
-static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
+static void reads_gaps_in_older_cells_as_gaps_between_chunks(void **state)
 {
     struct measurement back;
 
@@ -135,13 +135,13 @@ static void reads_the_gaps_of_older_cells_as_those_of_chunks(void **state)
     assert_true(isnan(back.tokens_per_chunk)); /* the server reported no token counts */
     assert_int_equal(back.latency[METRIC_ITL].count, 0);
     read_old("{\"chunks\": 1000, \"output_tokens\": 1001, \"tokens_estimated\": false}", &back);
-    assert_int_equal(back.latency[METRIC_ITL].count, 900); /* a chunk is a token */
+    assert_int_equal(back.latency[METRIC_ITL].count, 900); /* each chunk is one token */
     assert_true(back.latency[METRIC_ITL].p50_ms == 30);
     read_old("{\"chunks\": 0, \"output_tokens\": 0}", &back);
     assert_true(isnan(back.tokens_per_chunk));
 }
 
-static void derives_differing_lengths_in_older_cells(void **state)
+static void derives_length_differences_in_older_cells(void **state)
 {
     struct measurement back;
 
@@ -151,7 +151,7 @@ static void derives_differing_lengths_in_older_cells(void **state)
         "\"output_tokens_requested\": 32, \"output_tokens_min\": 32, \"output_tokens_max\": 32}",
         &back);
     assert_int_equal(back.input_tokens_difference_max, 4);
-    assert_int_equal(back.input_tokens_differing, -1); /* some, which were not counted */
+    assert_int_equal(back.input_tokens_differing, -1); /* some, but not counted */
     assert_int_equal(back.output_tokens_differing, 0);
     assert_int_equal(back.output_tokens_requested_min, 32);
     assert_true(back.input_tokens_requested_mean == 64);
@@ -165,7 +165,7 @@ static void derives_differing_lengths_in_older_cells(void **state)
         "{\"output_tokens_requested\": 32, \"output_tokens_min\": 5, \"output_tokens_max\": 9, "
         "\"tokens_estimated\": true}",
         &back);
-    assert_int_equal(back.output_tokens_differing, 0); /* counted from chunks: not known */
+    assert_int_equal(back.output_tokens_differing, 0); /* unknown: only chunks were counted */
 }
 
 static void does_not_change_newer_cells(void **state)
@@ -243,11 +243,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_survives_a_round_trip_through_json),
-        cmocka_unit_test(the_tables_cover_the_structs_but_for_padding),
+        cmocka_unit_test(the_field_tables_cover_the_structs_except_for_padding),
         cmocka_unit_test(writes_null_for_missing_values_and_only_failures_that_occurred),
         cmocka_unit_test(reads_missing_members_as_zero_or_nan),
-        cmocka_unit_test(reads_the_gaps_of_older_cells_as_those_of_chunks),
-        cmocka_unit_test(derives_differing_lengths_in_older_cells),
+        cmocka_unit_test(reads_gaps_in_older_cells_as_gaps_between_chunks),
+        cmocka_unit_test(derives_length_differences_in_older_cells),
         cmocka_unit_test(does_not_change_newer_cells),
         cmocka_unit_test(summarizes_a_histogram_of_nanoseconds_in_milliseconds),
         cmocka_unit_test(marks_percentiles_that_a_timeout_cut_off),

@@ -48,7 +48,7 @@ static void finds_the_limit_that_is_nearest_or_exceeded_most(void **state)
     assert_true(nearest.ratio == 2);
 }
 
-static void the_percentile_may_be_chosen(void **state)
+static void the_plan_can_choose_the_percentile(void **state)
 {
     const struct slo limits = read_limits("{\"limit_ttft_ms\":50,\"limit_percentile\":\"p50\"}");
     const struct measurement m = successful_measurement();
@@ -70,7 +70,7 @@ static void a_percentile_that_is_cut_off_or_missing_meets_no_limit(void **state)
     assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
 }
 
-static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise_but_never_all(void **state)
+static void one_percent_of_requests_may_fail_unless_the_plan_sets_another_limit(void **state)
 {
     struct slo limits = read_limits("{\"limit_ttft_ms\":1000}");
     struct measurement m = successful_measurement();
@@ -83,6 +83,7 @@ static void one_in_a_hundred_may_fail_unless_the_plan_says_otherwise_but_never_a
     assert_true(slo_are_stated(&limits));
     assert_true(isinf(slo_find_nearest(&limits, &m).ratio));
     assert_string_equal(slo_find_nearest(&limits, &m).name, "error rate");
+    /* Whatever the limit, at least one request must succeed. */
     limits.error_rate = 1;
     m.succeeded = 0;
     m.success_rate = 0;
@@ -102,9 +103,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_limit_that_is_nearest_or_exceeded_most),
-        cmocka_unit_test(the_percentile_may_be_chosen),
+        cmocka_unit_test(the_plan_can_choose_the_percentile),
         cmocka_unit_test(a_percentile_that_is_cut_off_or_missing_meets_no_limit),
-        cmocka_unit_test(one_in_a_hundred_may_fail_unless_the_plan_says_otherwise_but_never_all),
+        cmocka_unit_test(one_percent_of_requests_may_fail_unless_the_plan_sets_another_limit),
         cmocka_unit_test(old_plans_state_no_limits),
     };
 

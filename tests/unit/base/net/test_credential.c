@@ -9,7 +9,7 @@
 
 #include "base/net/credential.h"
 
-static void finds_credentials_of_known_forms_anywhere_in_a_text(void **state)
+static void finds_credentials_of_known_forms_anywhere_in_a_string(void **state)
 {
     static const char *const with_credential[] = {
         "sk-abcdefghijklmnop",
@@ -73,10 +73,10 @@ static void reports_where_the_credential_is(void **state)
     assert_int_equal(length, strlen("hf_AbCdEfGhIjKlMnOpQr"));
     assert_true(credential_find(pem, &at, &length));
     assert_int_equal(at, 3);
-    assert_int_equal(length, strlen(pem) - 3); /* to the end of the text */
+    assert_int_equal(length, strlen(pem) - 3); /* to the end of the string */
 }
 
-static void hides_the_user_part_of_every_url_in_a_text(void **state)
+static void hides_the_user_part_of_every_url_in_a_string(void **state)
 {
     static const char *const texts[][2] = {
         { "from http://user:pass@host/x, again", "from http://(hidden)@host/x, again" },
@@ -100,9 +100,9 @@ static void hides_the_user_part_of_every_url_in_a_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_credentials_of_known_forms_anywhere_in_a_text),
+        cmocka_unit_test(finds_credentials_of_known_forms_anywhere_in_a_string),
         cmocka_unit_test(reports_where_the_credential_is),
-        cmocka_unit_test(hides_the_user_part_of_every_url_in_a_text),
+        cmocka_unit_test(hides_the_user_part_of_every_url_in_a_string),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

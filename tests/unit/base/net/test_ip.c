@@ -20,7 +20,7 @@ static const char *round_trip(const char *text, char out[IP_TEXT_SIZE])
     return out;
 }
 
-static void an_address_is_formatted_alike_however_it_was_written(void **state)
+static void an_address_is_formatted_the_same_way_however_it_was_written(void **state)
 {
     char out[IP_TEXT_SIZE];
 
@@ -46,7 +46,7 @@ static void text_that_is_not_an_address_is_refused(void **state)
         assert_string_equal(round_trip(texts[i], out), "");
 }
 
-static void the_network_of_a_client_is_64_bits_of_ipv6_or_an_ipv4_address(void **state)
+static void the_network_of_a_client_is_an_ipv6_slash_64_or_one_ipv4_address(void **state)
 {
     struct ip_address address, network;
     char out[IP_TEXT_SIZE];
@@ -96,7 +96,7 @@ static void networks_contain_their_addresses_and_no_others(void **state)
     assert_true(contains("::/0", "203.0.113.9"));
 }
 
-static void a_refusal_names_what_is_not_a_network(void **state)
+static void a_refusal_quotes_the_text_that_is_not_a_network(void **state)
 {
     static const char *const texts[] = { "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x",  "10.0.0/8",
                                          "fd00::/129",  "localhost", "10.0.0.0/-1", "/8" };
@@ -130,11 +130,11 @@ static void an_ipv4_peer_of_an_ipv6_socket_is_recognized_and_a_unix_peer_is_refu
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_formatted_alike_however_it_was_written),
+        cmocka_unit_test(an_address_is_formatted_the_same_way_however_it_was_written),
         cmocka_unit_test(text_that_is_not_an_address_is_refused),
-        cmocka_unit_test(the_network_of_a_client_is_64_bits_of_ipv6_or_an_ipv4_address),
+        cmocka_unit_test(the_network_of_a_client_is_an_ipv6_slash_64_or_one_ipv4_address),
         cmocka_unit_test(networks_contain_their_addresses_and_no_others),
-        cmocka_unit_test(a_refusal_names_what_is_not_a_network),
+        cmocka_unit_test(a_refusal_quotes_the_text_that_is_not_a_network),
         cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_is_recognized_and_a_unix_peer_is_refused),
     };
 

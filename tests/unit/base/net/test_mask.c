@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets that servers repeat are hidden, written in any of the ways that mask.h lists. */
+/* Secrets that servers repeat are hidden in all forms that mask.h lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/core/error.h"
 #include "base/net/mask.h"
 
-#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes: 19 in a row reveal it */
+#define SECRET "Lab-7f3Kq9ZxT0vW2mR8uYc41" /* 25 bytes; any 19 in a row are hidden */
 
 static void assert_becomes_with(const char *secret, enum mask_kind kind, const char *given,
                                 const char *shown)
@@ -39,7 +39,7 @@ static void assert_hidden(const char *given)
     assert_becomes(text_string(&framed), "before (hidden), after");
 }
 
-static void hides_the_secret_anywhere_in_a_text(void **state)
+static void hides_the_secret_anywhere_in_a_string(void **state)
 {
     (void)state;
     assert_becomes(SECRET, "(hidden)");
@@ -57,7 +57,7 @@ static void hides_large_pieces_of_the_secret(void **state)
     assert_hidden("Lab-7f3Kq9ZxT0vW2mR8uYc4"); /* without its last byte */
     assert_hidden("ab-7f3Kq9ZxT0vW2mR8uYc4");
     assert_hidden("7f3Kq9ZxT0vW2mR8uYc");
-    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* 18 bytes of it */
+    assert_becomes("Lab-7f3Kq9ZxT0vW2mX", "Lab-7f3Kq9ZxT0vW2mX"); /* only 18 bytes of it */
     assert_becomes("Lab-****************uYc41", "Lab-****************uYc41");
 }
 
@@ -90,11 +90,12 @@ static void hides_the_secret_in_capitals_hexadecimal_and_base64(void **state)
                   "6D5238755963"
                   "3431");
     assert_becomes("TGFiLTdmM0txOVp4VDB2VzJtUjh1WWM0MQ==", "(hidden)Q==");
-    assert_becomes("eExhYi03ZjNLcTlaeFQwdlcybVI4dVljNDE=", "eExh(hidden)E="); /* "x" SECRET */
+    /* The same with one and two bytes before the secret. */
+    assert_becomes("eExhYi03ZjNLcTlaeFQwdlcybVI4dVljNDE=", "eExh(hidden)E=");
     assert_becomes("eHhMYWItN2YzS3E5WnhUMHZXMm1SOHVZYzQx", "eHhM(hidden)");
 }
 
-static void hides_the_secret_with_blanks_in_between(void **state)
+static void hides_the_secret_with_spaces_in_between(void **state)
 {
     (void)state;
     assert_hidden("Lab-7f3Kq9Zx\n  T0vW2mR8uYc41");
@@ -116,8 +117,8 @@ static void leaves_other_text_alone(void **state)
     assert_becomes_with(NULL, MASK_FAILURE, SECRET, SECRET);
 }
 
-/* A string counts as truncated if its array has no room for a further character of 4 bytes. */
-static void hides_8_or_more_bytes_of_the_secret_before_a_truncation(void **state)
+/* A string counts as truncated if its array has no room for another character of 4 bytes. */
+static void hides_8_or_more_bytes_of_the_secret_at_the_end_of_truncated_text(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
     char cut[24] = "the key Lab-7f3Kq9ZxT0v", whole[40] = "the key Lab-7f3Kq9ZxT0v",
@@ -168,7 +169,7 @@ static void hides_the_secret_in_errors(void **state)
     assert_int_equal(error.kind, ERROR_UPSTREAM);
 }
 
-/* Collects what users see of a text that arrives in pieces of `piece` bytes. */
+/* Collects what users see when `given` arrives in pieces of `piece` bytes. */
 static void show_in_pieces(const char *given, size_t piece, struct text *shown)
 {
     MASK_AUTO mask = mask_create(SECRET);
@@ -218,7 +219,7 @@ static void hides_the_secret_in_text_that_arrives_in_pieces(void **state)
         }
 }
 
-static void shows_at_once_what_cannot_begin_the_secret(void **state)
+static void shows_at_once_what_cannot_be_the_start_of_the_secret(void **state)
 {
     MASK_AUTO mask = mask_create(SECRET);
 
@@ -229,7 +230,7 @@ static void shows_at_once_what_cannot_begin_the_secret(void **state)
     assert_int_equal(mask_safe_length(NULL, SECRET, 25), 25);
 }
 
-/* The text is like a page of metrics, which is masked every few seconds. */
+/* The text is like a page of metrics; such pages are masked every few seconds. */
 static void hides_a_long_secret_in_a_long_text(void **state)
 {
     enum { TEXT_BYTES = 2 << 20, SECRET_BYTES = 4095 };
@@ -256,17 +257,17 @@ static void hides_a_long_secret_in_a_long_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hides_the_secret_anywhere_in_a_text),
+        cmocka_unit_test(hides_the_secret_anywhere_in_a_string),
         cmocka_unit_test(hides_large_pieces_of_the_secret),
         cmocka_unit_test(hides_the_secret_when_escaped),
         cmocka_unit_test(hides_the_secret_in_capitals_hexadecimal_and_base64),
-        cmocka_unit_test(hides_the_secret_with_blanks_in_between),
+        cmocka_unit_test(hides_the_secret_with_spaces_in_between),
         cmocka_unit_test(leaves_other_text_alone),
-        cmocka_unit_test(hides_8_or_more_bytes_of_the_secret_before_a_truncation),
+        cmocka_unit_test(hides_8_or_more_bytes_of_the_secret_at_the_end_of_truncated_text),
         cmocka_unit_test(hides_weak_secrets_only_in_failures),
         cmocka_unit_test(hides_the_secret_in_errors),
         cmocka_unit_test(hides_the_secret_in_text_that_arrives_in_pieces),
-        cmocka_unit_test(shows_at_once_what_cannot_begin_the_secret),
+        cmocka_unit_test(shows_at_once_what_cannot_be_the_start_of_the_secret),
         cmocka_unit_test(hides_a_long_secret_in_a_long_text),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are answered: what is sent, and what is returned of the answer. */
+/* Calls that are answered: tests what is sent, and what the caller gets from the answer. */
 #include "tests/unit/support/outbound_trial.h"
 
 static void receives_a_complete_answer(void **state)
@@ -35,7 +35,7 @@ static void a_plain_call_sends_neither_authorization_nor_content_type(void **sta
     outbound_response_finish(&call.response);
 }
 
-static void an_answer_is_read_although_it_is_compressed(void **state)
+static void an_answer_is_read_even_if_it_is_compressed(void **state)
 {
     struct call call = { 0 };
 
@@ -45,7 +45,7 @@ static void an_answer_is_read_although_it_is_compressed(void **state)
     outbound_response_finish(&call.response);
 }
 
-static void posts_a_body_with_the_bearer(void **state)
+static void posts_a_body_with_the_bearer_token(void **state)
 {
     static const char body[] = "{\"model\":\"a\"} and the rest is not sent";
     struct call call = { .request = { .bearer = "s3cret",
@@ -106,7 +106,7 @@ static bool refuse_bytes(void *context, const char *bytes, size_t length)
     return false;
 }
 
-static void a_stream_ends_when_its_reader_has_enough(void **state)
+static void a_stream_ends_when_its_reader_wants_no_more(void **state)
 {
     int calls = 0;
     struct call call = { .request = { .on_bytes = refuse_bytes, .context = &calls } };
@@ -189,7 +189,7 @@ static void *call_many_times(void *context)
     return NULL;
 }
 
-static void several_threads_may_call_at_once(void **state)
+static void several_threads_can_call_at_once(void **state)
 {
     pthread_t threads[4];
 
@@ -208,17 +208,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(receives_a_complete_answer),
         cmocka_unit_test(a_plain_call_sends_neither_authorization_nor_content_type),
-        cmocka_unit_test(an_answer_is_read_although_it_is_compressed),
-        cmocka_unit_test(posts_a_body_with_the_bearer),
+        cmocka_unit_test(an_answer_is_read_even_if_it_is_compressed),
+        cmocka_unit_test(posts_a_body_with_the_bearer_token),
         cmocka_unit_test(uses_the_given_method),
         cmocka_unit_test(streams_a_body_instead_of_keeping_it),
-        cmocka_unit_test(a_stream_ends_when_its_reader_has_enough),
+        cmocka_unit_test(a_stream_ends_when_its_reader_wants_no_more),
         cmocka_unit_test(an_errors_body_is_kept_even_when_streaming),
         cmocka_unit_test(keeps_64_kib_of_an_errors_body),
         cmocka_unit_test(refuses_an_answer_larger_than_the_limit),
         cmocka_unit_test(reads_when_to_retry),
         cmocka_unit_test(does_not_follow_redirects),
-        cmocka_unit_test(several_threads_may_call_at_once),
+        cmocka_unit_test(several_threads_can_call_at_once),
     };
 
     return cmocka_run_group_tests(tests, start_server, stop_server);

@@ -127,13 +127,14 @@ static void assert_url_refused(const char *url, enum error_kind kind, const char
     if (url_check(url, host, &port, &error))
         fail_msg("%s is accepted", url);
     if (strstr(error.message, because) == NULL)
-        fail_msg("%s: \"%s\" does not say \"%s\"", url, error.message, because);
+        fail_msg("%s: the error message \"%s\" does not contain \"%s\"", url, error.message,
+                 because);
     assert_int_equal(error.kind, kind);
     assert_string_equal(host, "untouched");
     assert_int_equal(port, -1);
 }
 
-static void reads_host_and_port_of_a_url(void **state)
+static void reads_host_and_port_from_a_url(void **state)
 {
     (void)state;
     assert_url("http://gpu-box:8000", "gpu-box", 8000);
@@ -222,7 +223,7 @@ static void refuses_forbidden_addresses_and_unusual_spellings_of_ipv4(void **sta
     assert_url_refused("http://0x/", ERROR_INVALID, "four decimal numbers");
 }
 
-static void urls_and_hosts_are_bounded(void **state)
+static void the_lengths_of_urls_and_hosts_are_limited(void **state)
 {
     char url[1100], name[256];
     char expected[URL_HOST_SIZE];
@@ -252,7 +253,7 @@ static void urls_and_hosts_are_bounded(void **state)
     assert_url_refused(url, ERROR_INVALID, "longer than 1024 bytes");
 }
 
-static void writes_an_origin_in_one_form(void **state)
+static void normalizes_origins(void **state)
 {
     static const char *const origins[][2] = {
         { "http://gpu", "http://gpu" },
@@ -281,14 +282,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_metadata_and_special_addresses),
         cmocka_unit_test(accepts_private_loopback_and_public_addresses),
-        cmocka_unit_test(reads_host_and_port_of_a_url),
+        cmocka_unit_test(reads_host_and_port_from_a_url),
         cmocka_unit_test(refuses_urls_that_are_not_base_urls),
         cmocka_unit_test(refuses_a_user_in_a_url_without_repeating_the_password),
         cmocka_unit_test(refuses_invalid_ports),
         cmocka_unit_test(refuses_invalid_host_names),
         cmocka_unit_test(refuses_forbidden_addresses_and_unusual_spellings_of_ipv4),
-        cmocka_unit_test(urls_and_hosts_are_bounded),
-        cmocka_unit_test(writes_an_origin_in_one_form),
+        cmocka_unit_test(the_lengths_of_urls_and_hosts_are_limited),
+        cmocka_unit_test(normalizes_origins),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

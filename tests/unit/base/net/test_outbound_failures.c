@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that fail, end early, or must not be made; what their errors say; proxies in the
- * environment. */
+/* Calls that fail, end early, or must not be made, and their error messages. Also tests that
+ * proxies in the environment are not used. */
 #include "tests/unit/support/outbound_trial.h"
 
 static void ends_at_the_total_timeout(void **state)
@@ -33,7 +33,7 @@ static void ends_when_no_first_byte_comes(void **state)
     assert_failed(&call, FAILURE_IDLE_TIMEOUT, ERROR_TIMEOUT);
 }
 
-/* A listener whose queue is full answers no SYN. */
+/* A listener whose queue is full does not answer a SYN packet. */
 static void ends_at_the_connect_timeout(void **state)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -59,8 +59,8 @@ static void ends_at_the_connect_timeout(void **state)
     close(full.listener);
 }
 
-/* The context of run_out, which returns true as soon as 200 ms have passed since its first call;
- * `asked` counts the calls. */
+/* The number of calls of run_out, and the time of the first. From 200 ms after the first call,
+ * run_out returns true. */
 struct patience {
     int64_t first_ns;
     int asked;
@@ -118,7 +118,7 @@ static void distinguishes_broken_connections_from_refused_ones(void **state)
         perform(&call, *state, broken[i]);
         assert_failed(&call, FAILURE_RESET, ERROR_UPSTREAM);
     }
-    closed.listener = bind_loopback(&closed.port); /* bound, but it does not listen */
+    closed.listener = bind_loopback(&closed.port); /* bound, but not listening */
     perform(&refused, &closed, "/ok");
     assert_failed(&refused, FAILURE_CONNECT_REFUSED, ERROR_UPSTREAM);
     close(closed.listener);
@@ -200,7 +200,7 @@ static void a_name_that_does_not_resolve_is_reported(void **state)
     assert_says(&call, "no-such-host.invalid:8000: ");
     assert_false(call.worked);
     if (call.response.failure == FAILURE_CONNECT_TIMEOUT)
-        skip(); /* no resolver answers here */
+        skip(); /* no DNS resolver answers on this machine */
     assert_failed(&call, FAILURE_DNS, ERROR_UPSTREAM);
 }
 
@@ -219,7 +219,7 @@ static void errors_never_show_the_bearer(void **state)
     assert_failed(&broken, FAILURE_SEND, ERROR_INVALID);
 }
 
-static void if_a_web_page_answers_the_advice_names_the_host_in_a_valid_url(void **state)
+static void advice_about_a_web_page_suggests_a_valid_url_with_the_same_host(void **state)
 {
     static const char *const urls[][2] = { { "http://[::1]:9000", "http://[::1]:8000/v1" },
                                            { "http://gpu.lan:9000", "http://gpu.lan:8000/v1" },
@@ -237,7 +237,7 @@ static void if_a_web_page_answers_the_advice_names_the_host_in_a_valid_url(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(if_a_web_page_answers_the_advice_names_the_host_in_a_valid_url),
+        cmocka_unit_test(advice_about_a_web_page_suggests_a_valid_url_with_the_same_host),
         cmocka_unit_test(ends_at_the_total_timeout),
         cmocka_unit_test(ends_when_a_stream_stalls),
         cmocka_unit_test(ends_when_no_first_byte_comes),

@@ -15,7 +15,7 @@
 #include "base/core/memory.h"
 #include "base/net/secrets.h"
 
-/* Makes a new folder, which is the state of the test. */
+/* Creates a folder and makes it the state of the test. */
 static int set_up(void **state)
 {
     char *folder = memory_copy_text("/tmp/secrets-XXXXXX");
@@ -67,7 +67,7 @@ static void assert_refused(const char *folder, const char *name, enum error_kind
     assert_false(secret_read(folder, name, value, &error));
     assert_int_equal(error.kind, kind);
     if (strstr(error.message, because) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.message, because);
+        fail_msg("the error message \"%s\" does not contain \"%s\"", error.message, because);
     assert_string_equal(value, "untouched");
 }
 
@@ -100,7 +100,7 @@ static void removes_one_trailing_newline(void **state)
     assert_refused(*state, "TOKEN", ERROR_INVALID, "control character at byte 3");
 }
 
-static void names_both_places_of_a_missing_secret(void **state)
+static void names_both_places_where_a_missing_secret_could_be(void **state)
 {
     char path[512];
 
@@ -128,7 +128,7 @@ static void invalid_and_overlong_names_are_refused(void **state)
     assert_false(secret_name_check(longest, &error));
 }
 
-static void a_value_given_as_name_is_not_repeated(void **state)
+static void a_value_given_as_the_name_is_not_repeated(void **state)
 {
     struct error error = { 0 };
 
@@ -188,7 +188,7 @@ static void follows_links_but_reads_only_regular_files(void **state)
     assert_refused(*state, "PIPE", ERROR_INTERNAL, "cannot read");
 }
 
-static void reads_where_a_secret_may_be_sent(void **state)
+static void reads_where_a_secret_is_allowed_to_be_sent(void **state)
 {
     static const char lines[] = "# the lab\n\n  https://Lab.example.com:443/v1 \r\n"
                                 "http://[::0001]:8000";
@@ -208,7 +208,7 @@ static void reads_where_a_secret_may_be_sent(void **state)
     assert_string_equal(origins[0], "https://lab.example.com");
     assert_string_equal(origins[1], "http://[::1]:8000");
     free(origins);
-    write_secret(*state, "TOKEN.origins", "", 0); /* may be sent nowhere */
+    write_secret(*state, "TOKEN.origins", "", 0); /* not allowed to be sent anywhere */
     assert_true(secret_origins_read(*state, "TOKEN", &origins, &count, &found, &error));
     assert_true(found);
     assert_int_equal(count, 0);
@@ -267,15 +267,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_the_environment_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removes_one_trailing_newline, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_both_places_of_a_missing_secret, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_both_places_where_a_missing_secret_could_be, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(invalid_and_overlong_names_are_refused, set_up, tear_down),
-        cmocka_unit_test(a_value_given_as_name_is_not_repeated),
+        cmocka_unit_test(a_value_given_as_the_name_is_not_repeated),
         cmocka_unit_test_setup_teardown(refuses_values_that_would_break_a_header, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(refuses_empty_and_oversized_values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(follows_links_but_reads_only_regular_files, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(reads_where_a_secret_may_be_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reads_where_a_secret_is_allowed_to_be_sent, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_invalid_or_unreadable_list_of_origins_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(lists_the_names_of_secrets, set_up, tear_down),

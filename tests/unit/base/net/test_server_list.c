@@ -40,7 +40,7 @@ static void an_empty_list_allows_any_server(void **state)
     assert_null(list_of(" , "));
 }
 
-static void networks_and_addresses_allow_only_their_addresses(void **state)
+static void allows_only_listed_addresses_and_those_in_listed_networks(void **state)
 {
     struct server_list *list =
         list_of("10.0.0.0/8, 192.168.1.5 ,[fd00:1::]/33,::1, 172.16.0.0/12 ::ffff:9.8.0.0/112");
@@ -66,8 +66,7 @@ static void networks_and_addresses_allow_only_their_addresses(void **state)
     server_list_destroy(list);
 }
 
-static void
-a_name_allows_its_host_after_a_dot_also_subdomains_after_an_asterisk_only_those(void **state)
+static void a_leading_dot_adds_subdomains_and_an_asterisk_allows_only_subdomains(void **state)
 {
     struct server_list *list = list_of("GPU.example.com,.lab.example.com *.dev.example.com");
     static const char *const in[] = { "gpu.example.com", "lab.example.com", "a.lab.example.com",
@@ -115,9 +114,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_allows_any_server),
-        cmocka_unit_test(networks_and_addresses_allow_only_their_addresses),
-        cmocka_unit_test(
-            a_name_allows_its_host_after_a_dot_also_subdomains_after_an_asterisk_only_those),
+        cmocka_unit_test(allows_only_listed_addresses_and_those_in_listed_networks),
+        cmocka_unit_test(a_leading_dot_adds_subdomains_and_an_asterisk_allows_only_subdomains),
         cmocka_unit_test(refuses_entries_that_are_neither_networks_nor_names),
     };
 

@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Draws a latency in nanoseconds; latencies are spread over `powers` powers of two. */
+/* Draws a latency in nanoseconds from 1 to 2^powers; each power of two is equally likely. */
 static uint64_t draw(struct generator *generator, int powers)
 {
     return (uint64_t)exp2(generator_uniform(generator) * powers);
@@ -156,7 +156,7 @@ static void count_sum_and_extremes_are_exact(void **state)
 }
 
 /* The values are only about a seventh of a bucket's width apart. */
-static void the_deviation_is_finer_than_a_bucket(void **state)
+static void the_deviation_is_more_precise_than_a_bucket(void **state)
 {
     struct histogram *histogram = histogram_create();
 
@@ -167,7 +167,7 @@ static void the_deviation_is_finer_than_a_bucket(void **state)
     histogram_destroy(histogram);
 }
 
-static void rounding_never_moves_a_rank(void **state)
+static void rounding_never_selects_the_wrong_rank(void **state)
 {
     (void)state;
     for (uint64_t count = 1; count <= 200; count++) {
@@ -239,9 +239,9 @@ static void quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds(void **
     histogram_destroy(histogram);
 }
 
-/* A request that was given up after 10000 ns might have taken a minute: all ranks above it may
- * change. */
-static void an_early_timeout_makes_all_above_it_lower_bounds(void **state)
+/* A request that was given up after 10000 ns might have taken a minute, so all higher quantiles are
+ * uncertain. */
+static void an_early_timeout_makes_all_higher_quantiles_lower_bounds(void **state)
 {
     struct histogram *histogram = histogram_create();
     bool censored;
@@ -356,12 +356,12 @@ int main(void)
         cmocka_unit_test(small_values_are_exact),
         cmocka_unit_test(quantiles_near_powers_of_two_are_within_0_4_percent),
         cmocka_unit_test(count_sum_and_extremes_are_exact),
-        cmocka_unit_test(the_deviation_is_finer_than_a_bucket),
-        cmocka_unit_test(rounding_never_moves_a_rank),
+        cmocka_unit_test(the_deviation_is_more_precise_than_a_bucket),
+        cmocka_unit_test(rounding_never_selects_the_wrong_rank),
         cmocka_unit_test(merging_equals_recording_everything_in_one_histogram),
         cmocka_unit_test(a_cleared_histogram_equals_a_new_one),
         cmocka_unit_test(quantiles_at_and_above_a_cut_off_value_are_only_lower_bounds),
-        cmocka_unit_test(an_early_timeout_makes_all_above_it_lower_bounds),
+        cmocka_unit_test(an_early_timeout_makes_all_higher_quantiles_lower_bounds),
         cmocka_unit_test(encoding_and_decoding_keep_every_figure),
         cmocka_unit_test(a_thousand_values_encode_to_at_most_3000_bytes),
         cmocka_unit_test(refuses_every_truncation),

@@ -42,8 +42,8 @@ static void too_few_values_give_nan(void **state)
     assert_true(isnan(statistics_deviation(one, 1)));
 }
 
-/* The table is that of the NIST/SEMATECH e-Handbook, 1.3.6.7.2, column 0.975. */
-static void t_quantiles_are_those_of_the_table(void **state)
+/* The table is in the NIST/SEMATECH e-Handbook, section 1.3.6.7.2, column 0.975. */
+static void t_quantiles_match_the_table(void **state)
 {
     (void)state;
     assert_true(isinf(statistics_t95(0)));
@@ -65,8 +65,8 @@ static void t_quantiles_fall_with_every_degree_of_freedom(void **state)
         assert_true(statistics_t95(i) > statistics_t95(i + 1));
 }
 
-/* There are closed forms for 1 degree of freedom (Cauchy's distribution), for 2 and for 4. */
-static void t_p_values_are_those_of_the_closed_forms(void **state)
+/* There are closed forms for 1 (the Cauchy distribution), 2 and 4 degrees of freedom. */
+static void t_p_values_match_the_closed_forms(void **state)
 {
     static const double pi = 3.14159265358979323846;
 
@@ -103,9 +103,9 @@ int main(void)
         cmocka_unit_test(means_and_deviations_are_those_of_a_sample),
         cmocka_unit_test(a_large_offset_does_not_spoil_the_deviation),
         cmocka_unit_test(too_few_values_give_nan),
-        cmocka_unit_test(t_quantiles_are_those_of_the_table),
+        cmocka_unit_test(t_quantiles_match_the_table),
         cmocka_unit_test(t_quantiles_fall_with_every_degree_of_freedom),
-        cmocka_unit_test(t_p_values_are_those_of_the_closed_forms),
+        cmocka_unit_test(t_p_values_match_the_closed_forms),
         cmocka_unit_test(t_quantiles_are_defined_for_fractional_degrees_of_freedom),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ceiling of this machine's load generator, and the loopback server that it is measured
- * with. */
+/* Measures the load generator's ceiling on this machine, and tests the loopback server that is used
+ * for it. */
 #include "bench/cell/calibration.h"
 
 #include <setjmp.h>

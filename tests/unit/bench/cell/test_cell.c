@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures single cells on simserve: the figures must agree with simserve's settings and, where a
- * test reads it, with simserve's own record. */
+/* Measures single cells on simserve. The figures must agree with simserve's settings and, in some
+ * tests, with simserve's own record. */
 #include "bench/cell/cell.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void figures_agree_with_the_servers_record(void **state)
         fail_msg("%s", trial.error.message);
     assert_int_equal(truth.joined, m->succeeded);
     assert_int_equal(histogram_count(truth.ttft), m->latency[METRIC_TTFT].count);
-    /* Some chunks were under way at the window's bounds. */
+    /* Some chunks were in transit when the window began and ended. */
     assert_in_range(histogram_count(truth.itl), m->latency[METRIC_ICL].count - 8,
                     m->latency[METRIC_ICL].count + 8);
     check_quantile(trial.result.histograms[METRIC_TTFT], truth.ttft, 0.5, m);
@@ -46,8 +46,8 @@ static void counts_what_was_sent_and_received(void **state)
     trial.plan.warmup_limit_s = 0.5;
     trial.plan.window_s = 0.6;
     const struct measurement *m = measure(&trial);
-    /* At most this share of the requests crosses a bound of the window. It is large if the machine
-     * stalls. */
+    /* At most this share of the requests is in flight when the window begins, or when it ends. The
+     * share is large if the machine stalls. */
     double across = m->latency[METRIC_E2E].max_ms / 1000 / m->window_s;
     assert_true(m->succeeded > 20);
     assert_int_equal(m->attempted, m->succeeded);
@@ -61,16 +61,16 @@ static void counts_what_was_sent_and_received(void **state)
     assert_false(m->tokens_estimated);
     assert_true(fabs(m->output_throughput / m->request_throughput - 8) < 0.8 + 8 * across);
     assert_true(m->goodput == m->request_throughput);
-    /* On a stalled machine there is time between requests, in which fewer are in flight. */
+    /* If the machine stalls, there is time between requests, so fewer are in flight. */
     assert_true(m->concurrency_actual > 0.5 * 4 && m->concurrency_actual <= 4.001);
     assert_in_range(m->concurrency_max, 4, 4);
     assert_true(fabs(m->little_ratio - 1) < 0.1 + across);
     assert_true(m->window_s >= 0.6 && m->window_s < 2);
     assert_true(m->cpu_percent > 0);
-    assert_in_range(m->new_connections, 4, 5); /* the probe uses the connection of a user */
+    assert_in_range(m->new_connections, 4, 5); /* the probe uses a user's connection */
     assert_true(m->connect_p50_ms > 0 && m->connect_p50_ms <= m->connect_p99_ms);
     assert_true(isnan(m->tls_p50_ms));
-    /* TPOT is shorter if the first chunk was read late. */
+    /* TPOT is too short if the first chunk was read late. */
     assert_true(m->latency[METRIC_TPOT].p50_ms > 1.9 - m->lag_p99_ms);
     assert_true(m->latency[METRIC_E2E].p50_ms > 5 + 7 * 1.9);
     tear_down(&trial);
@@ -165,11 +165,11 @@ static void chat_prompts_have_the_requested_length_or_are_infeasible(void **stat
     trial.order.input_tokens = 11;
     measure(&trial);
     assert_int_equal(trial.result.state, CELL_INFEASIBLE);
-    assert_non_null(strstr(trial.result.reason, "the shortest has 12"));
+    assert_non_null(strstr(trial.result.reason, "the shortest possible prompt has 12"));
     tear_down(&trial);
 }
 
-static void goodput_leaves_out_answers_that_exceed_a_limit(void **state)
+static void goodput_excludes_answers_that_exceed_a_limit(void **state)
 {
     struct trial trial;
 
@@ -202,7 +202,7 @@ static void figures_of_several_threads_add_up(void **state)
     tear_down(&trial);
 }
 
-static void tool_calls_are_output(void **state)
+static void tool_calls_count_as_output(void **state)
 {
     struct trial trial;
 
@@ -217,7 +217,7 @@ static void tool_calls_are_output(void **state)
     tear_down(&trial);
 }
 
-static void without_usage_tokens_are_estimated_and_marked(void **state)
+static void without_usage_token_counts_are_estimated_and_marked(void **state)
 {
     struct trial trial;
 
@@ -228,7 +228,7 @@ static void without_usage_tokens_are_estimated_and_marked(void **state)
     assert_true(m->tokens_estimated);
     assert_int_equal(m->output_tokens, m->chunks);
     assert_true(isnan(m->tokens_per_chunk));
-    assert_int_equal(m->latency[METRIC_ITL].count, 0); /* chunks may be wide */
+    assert_int_equal(m->latency[METRIC_ITL].count, 0); /* a chunk could have several tokens */
     assert_true(m->latency[METRIC_ICL].count > 0);
     assert_int_equal(m->input_tokens, 64 * m->succeeded);
     assert_true(isnan(m->input_tokens_mean));
@@ -277,7 +277,7 @@ static void only_shared_prefixes_are_cached(void **state)
     tear_down(&trial);
 }
 
-static void answers_may_end_early_if_the_plan_allows_it(void **state)
+static void answers_can_end_early_if_the_plan_allows_it(void **state)
 {
     struct trial trial;
 
@@ -293,7 +293,7 @@ static void answers_may_end_early_if_the_plan_allows_it(void **state)
     tear_down(&trial);
 }
 
-static void reasoning_counts_for_the_first_token(void **state)
+static void reasoning_counts_as_the_first_token_for_ttft_but_not_for_ttfo(void **state)
 {
     struct trial trial;
 
@@ -310,7 +310,7 @@ static void reasoning_counts_for_the_first_token(void **state)
     tear_down(&trial);
 }
 
-static void stops_when_the_caller_wants_it(void **state)
+static void stops_when_the_caller_requests_it(void **state)
 {
     struct trial trial;
     int64_t now_ns;
@@ -336,15 +336,15 @@ int main(void)
         cmocka_unit_test(gaps_between_tokens_are_known_if_each_chunk_reports_its_tokens),
         cmocka_unit_test(gaps_between_tokens_are_unknown_if_wide_chunks_report_no_tokens),
         cmocka_unit_test(chat_prompts_have_the_requested_length_or_are_infeasible),
-        cmocka_unit_test(goodput_leaves_out_answers_that_exceed_a_limit),
+        cmocka_unit_test(goodput_excludes_answers_that_exceed_a_limit),
         cmocka_unit_test(figures_of_several_threads_add_up),
-        cmocka_unit_test(without_usage_tokens_are_estimated_and_marked),
-        cmocka_unit_test(tool_calls_are_output),
+        cmocka_unit_test(without_usage_token_counts_are_estimated_and_marked),
+        cmocka_unit_test(tool_calls_count_as_output),
         cmocka_unit_test(requests_have_the_lengths_that_were_drawn_for_them),
         cmocka_unit_test(only_shared_prefixes_are_cached),
-        cmocka_unit_test(answers_may_end_early_if_the_plan_allows_it),
-        cmocka_unit_test(reasoning_counts_for_the_first_token),
-        cmocka_unit_test(stops_when_the_caller_wants_it),
+        cmocka_unit_test(answers_can_end_early_if_the_plan_allows_it),
+        cmocka_unit_test(reasoning_counts_as_the_first_token_for_ttft_but_not_for_ttfo),
+        cmocka_unit_test(stops_when_the_caller_requests_it),
     };
     struct error error;
 

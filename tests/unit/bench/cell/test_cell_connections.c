@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that a server drops, closes or leaves open; too low a limit of descriptors. */
+/* Connections that a server drops, closes or leaves open, and a limit on file descriptors that is
+ * too low. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +22,14 @@ static const char complete_answer[] =
     "data: [DONE]          \n\n";
 
 /* A server that answers one request on each connection, and closes the connection when a second
- * request arrives. On the first connection it answers two requests, and closes it at the third, so
- * that the client does not conclude that one per connection is the limit. */
+ * request arrives. The first connection gets two answers before it is closed: otherwise the client
+ * would conclude that the server never answers more than one request per connection. */
 struct dropper {
     int listener;
     bool fails_fresh;   /* every other connection is closed when its first request arrives */
-    bool leaves_unread; /* the request at which a connection is closed is not read */
+    bool leaves_unread; /* the request that makes the server close a connection is not read */
     pthread_t thread;
-    /* Connections with an answer; those dropped after an answer; those dropped before any. */
+    /* How many connections had an answer, were dropped after one, and were dropped before any. */
     int64_t answered, dropped_old, dropped_fresh;
 };
 
@@ -55,7 +56,7 @@ static void *drop_connections(void *context)
     return NULL;
 }
 
-/* Measures a cell with one user on this server. */
+/* Measures a cell with one user on the dropper. */
 static const struct measurement *measure_dropper(struct trial *trial, struct dropper *dropper)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -82,7 +83,7 @@ static const struct measurement *measure_dropper(struct trial *trial, struct dro
     return m;
 }
 
-static void a_connection_that_went_stale_is_not_a_failure(void **state)
+static void a_stale_connection_is_not_a_failure(void **state)
 {
     struct dropper dropper = { 0 };
     struct trial trial;
@@ -93,13 +94,14 @@ static void a_connection_that_went_stale_is_not_a_failure(void **state)
     assert_true(m->stale_connections > 0);
     assert_int_equal(m->stale_connections, dropper.dropped_old);
     assert_int_equal(m->new_connections, dropper.answered);
-    /* The server read each of the requests that were sent again, and may have counted it. */
+    /* The server dropped a connection only after it had read a request, so it may have counted that
+     * request, although the client then sent it again. */
     assert_int_equal(trial.result.sent.more_requests, m->stale_connections);
     tear_down(&trial);
 }
 
-/* llama-server closes a connection after each streamed answer, some servers after several. */
-static void a_connection_that_a_server_closes_after_some_answers_is_not_used_again(void **state)
+/* llama-server closes a connection after each streamed answer; some servers do so after several. */
+static void the_client_learns_after_how_many_answers_a_server_closes_connections(void **state)
 {
     static const char *const after[] = { "1", "3" };
 
@@ -138,7 +140,7 @@ static void a_request_that_the_server_did_not_read_cannot_have_been_counted(void
     tear_down(&trial);
 }
 
-static void a_request_is_sent_twice_at_most(void **state)
+static void a_request_is_sent_at_most_twice(void **state)
 {
     struct dropper dropper = { .fails_fresh = true };
     struct trial trial;
@@ -152,8 +154,8 @@ static void a_request_is_sent_twice_at_most(void **state)
     tear_down(&trial);
 }
 
-/* Behind some proxies the body of an answer never ends. */
-static void an_answer_with_done_is_complete_although_its_body_stays_open(void **state)
+/* Behind some proxies, the body of an answer never ends. */
+static void an_answer_with_done_is_complete_even_if_its_body_does_not_end(void **state)
 {
     static const struct script_step steps[] = {
         { .bytes = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -180,14 +182,15 @@ static void an_answer_with_done_is_complete_although_its_body_stays_open(void **
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->left_open >= m->attempted);
         assert_true(m->new_connections >= m->left_open);
-        assert_true(m->latency[METRIC_E2E].p50_ms < 200); /* E2E ends with the last byte */
+        /* E2E ends with the last byte that arrives. */
+        assert_true(m->latency[METRIC_E2E].p50_ms < 200);
         tear_down(&trial);
         script_stop(&server);
     }
 }
 
-/* This test is the last one, because the limit that it lowers cannot be raised again. */
-static void says_when_the_limit_of_descriptors_is_too_low(void **state)
+/* This test runs last, because the limit that it lowers cannot be raised again. */
+static void reports_that_the_limit_on_descriptors_is_too_low(void **state)
 {
     const struct rlimit limit = { 128, 128 };
     struct trial trial;
@@ -200,19 +203,19 @@ static void says_when_the_limit_of_descriptors_is_too_low(void **state)
     assert_int_equal(trial.result.state, CELL_FAILED);
     assert_int_equal(m->failures[FAILURE_CLIENT_LIMIT], 1);
     assert_true(m->client_limited);
-    assert_non_null(strstr(trial.result.reason, "this process may have 128"));
+    assert_non_null(strstr(trial.result.reason, "this process may have only 128"));
     tear_down(&trial);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_connection_that_went_stale_is_not_a_failure),
-        cmocka_unit_test(a_request_is_sent_twice_at_most),
-        cmocka_unit_test(a_connection_that_a_server_closes_after_some_answers_is_not_used_again),
+        cmocka_unit_test(a_stale_connection_is_not_a_failure),
+        cmocka_unit_test(a_request_is_sent_at_most_twice),
+        cmocka_unit_test(the_client_learns_after_how_many_answers_a_server_closes_connections),
         cmocka_unit_test(a_request_that_the_server_did_not_read_cannot_have_been_counted),
-        cmocka_unit_test(an_answer_with_done_is_complete_although_its_body_stays_open),
-        cmocka_unit_test(says_when_the_limit_of_descriptors_is_too_low),
+        cmocka_unit_test(an_answer_with_done_is_complete_even_if_its_body_does_not_end),
+        cmocka_unit_test(reports_that_the_limit_on_descriptors_is_too_low),
     };
     struct error error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of failures of a cell's requests, and peculiar answers that are not failures. */
+/* The failure classes of a cell's requests, and peculiar answers that are not failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/cell_trial.h"
 
 struct expectation {
-    const char *fault; /* for simserve's --fault: NAME=1, in every request */
+    const char *fault; /* for simserve's --fault; NAME=1 applies it to every request */
     enum cell_state state;
     const char *reason;
 };
@@ -46,15 +46,16 @@ static void check_failure(struct trial *trial, const struct expectation *expecte
 
     if (trial->result.state != expected->state
         || strncmp(trial->result.reason, expected->reason, strlen(expected->reason)) != 0)
-        fail_msg("%s: %s, %s", expected->fault, cell_state_name(trial->result.state),
-                 trial->result.reason);
+        fail_msg("%s: got %s, %s; expected %s, %s", expected->fault,
+                 cell_state_name(trial->result.state), trial->result.reason,
+                 cell_state_name(expected->state), expected->reason);
     assert_true(m->attempted > 0);
     assert_int_equal(m->succeeded, 0);
     assert_true(m->first_error[0] != '\0');
     tear_down(trial);
 }
 
-static void each_fault_has_its_class(void **state)
+static void each_fault_leads_to_its_cell_state_and_failure_class(void **state)
 {
     struct trial trials[EXPECTATIONS];
 
@@ -67,8 +68,8 @@ static void each_fault_has_its_class(void **state)
         check_failure(&trials[i], &expectations[i]);
 }
 
-/* What some servers do without failing, for simserve's --fault: NAME=1, in every request, or
- * NAME/7, in every seventh. */
+/* Peculiarities of some servers that are not failures, for simserve's --fault. NAME=1 applies to
+ * every request, NAME/7 to every seventh. */
 static const char *const peculiarities[] = {
     "missing_done=1",     "usage_in_last_content=1", "usage_in_every_chunk=1", "usage_null=1",
     "usage_as_timings=1", "missing_finish=1",        "wrong_finish_reason=1",  "comment_lines=1",
@@ -83,8 +84,9 @@ static void check_peculiar(struct trial *trial, const char *fault)
     const struct measurement *m = await(trial);
 
     if (trial->result.state != CELL_MEASURED || m->succeeded != m->attempted)
-        fail_msg("%s: %s %s, %ld of %ld: %s", fault, cell_state_name(trial->result.state),
-                 trial->result.reason, m->succeeded, m->attempted, m->first_error);
+        fail_msg("%s: %s %s, %ld of %ld requests succeeded: %s", fault,
+                 cell_state_name(trial->result.state), trial->result.reason, m->succeeded,
+                 m->attempted, m->first_error);
     assert_true(m->succeeded >= trial->plan.requests);
     assert_int_equal(m->output_tokens_min, 8);
     assert_int_equal(m->output_tokens_max, 8);
@@ -99,7 +101,7 @@ static void check_peculiar(struct trial *trial, const char *fault)
 }
 
 /* Even if several chunks arrive at once, the gap before each of their tokens is above zero. */
-static void tokens_of_joined_chunks_share_their_time(void **state)
+static void tokens_that_arrive_together_share_the_gap_before_them(void **state)
 {
     static const struct {
         const char *tokens_per_chunk;
@@ -157,7 +159,7 @@ static void an_answer_that_the_servers_own_limit_shortens_is_not_a_success(void 
     tear_down(&trial);
 }
 
-static void timeouts_are_censored_in_the_distribution(void **state)
+static void timeouts_are_censored_values_in_the_distribution(void **state)
 {
     struct trial trial;
 
@@ -225,7 +227,7 @@ static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
     measure(&trial);
     assert_int_equal(trial.result.state, CELL_INFEASIBLE);
     assert_string_equal(trial.result.reason,
-                        "too_long: 100 input and 32 output tokens are 132, more than the model's "
+                        "too_long: 100 input and 32 output tokens make 132, more than the model's "
                         "context of 128: the answer ended after 28");
     prepare_again(&trial);
     trial.order.output_tokens = 28;
@@ -258,7 +260,7 @@ static void reports_a_server_that_cannot_be_reached(void **state)
 
 #define PIECE "data: {\"choices\":[{\"text\":\" a\"}]}\n\n"
 
-static void a_text_plain_stream_is_read_but_its_usage_of_zeros_is_ignored(void **state)
+static void a_stream_of_type_text_plain_is_read_but_a_usage_of_zero_is_ignored(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/completions", .type = "text/plain",
@@ -314,12 +316,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_that_says_the_prompt_is_too_long_makes_a_cell_infeasible),
-        cmocka_unit_test(a_text_plain_stream_is_read_but_its_usage_of_zeros_is_ignored),
-        cmocka_unit_test(each_fault_has_its_class),
+        cmocka_unit_test(a_stream_of_type_text_plain_is_read_but_a_usage_of_zero_is_ignored),
+        cmocka_unit_test(each_fault_leads_to_its_cell_state_and_failure_class),
         cmocka_unit_test(peculiar_streams_are_not_failures),
-        cmocka_unit_test(tokens_of_joined_chunks_share_their_time),
+        cmocka_unit_test(tokens_that_arrive_together_share_the_gap_before_them),
         cmocka_unit_test(an_answer_that_the_servers_own_limit_shortens_is_not_a_success),
-        cmocka_unit_test(timeouts_are_censored_in_the_distribution),
+        cmocka_unit_test(timeouts_are_censored_values_in_the_distribution),
         cmocka_unit_test(fast_failures_do_not_improve_latency),
         cmocka_unit_test(a_server_that_only_fails_ends_the_cell_early),
         cmocka_unit_test(output_that_does_not_fit_after_the_input_is_infeasible),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The load of a cell on simserve: open loops below and above simserve's capacity, think time, ramp,
- * how long the window is, and whether the pace in it was even. */
+/* The load of a cell on simserve: open loops below and above simserve's capacity, think time, the
+ * ramp, the length of the window, and whether the pace in it was even. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int by_due(const void *a, const void *b)
     return (left->due_us > right->due_us) - (left->due_us < right->due_us);
 }
 
-/* The cell's records except that of the probe, in the order in which the requests were due. Free
+/* Returns the cell's records except the probe's, in the order in which the requests were due. Free
  * with request_records_finish. */
 static struct request_records load_records(const struct trial *trial)
 {
@@ -54,8 +54,8 @@ static struct request_records load_records(const struct trial *trial)
     return records;
 }
 
-/* Measures, and again up to five times if some requests were not answered: on a busy machine, some
- * may still be in flight at the end. */
+/* Measures the cell until all requests have been answered, at most six times: on a busy machine,
+ * some may still be in flight at the end. */
 static struct measurement *measure_answered(struct trial *trial)
 {
     struct measurement *m = measure(trial);
@@ -98,7 +98,7 @@ static void below_capacity_every_request_is_sent_when_it_is_due(void **state)
     tear_down(&trial);
 }
 
-/* The server handles two requests at a time, 19 ms each: it answers 105 requests/s of 300. */
+/* The server handles two requests at a time, 19 ms each, so it answers 105 of 300 requests/s. */
 static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **state)
 {
     struct trial trial;
@@ -109,11 +109,12 @@ static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **stat
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_in_range(m->attempted, 299, 301);
     assert_true(m->request_throughput < 120);
-    assert_true(m->goodput == m->request_throughput); /* both count what ended in the window */
+    /* Both count the requests that ended in the window. */
+    assert_true(m->goodput == m->request_throughput);
     assert_true(m->overloaded);
     if (fabs(m->queue_growth - (300 - m->request_throughput)) > 30)
-        fail_msg("grew by %.1f/s while %.1f/s were answered", m->queue_growth,
-                 m->request_throughput);
+        fail_msg("the queue grew by %.1f/s while %.1f of 300 requests/s were answered",
+                 m->queue_growth, m->request_throughput);
     assert_true(m->unanswered > 0);
     assert_int_equal(m->attempted, m->succeeded + m->unanswered);
     assert_int_equal(m->latency[METRIC_E2E].count, m->attempted);
@@ -124,10 +125,10 @@ static void above_capacity_the_queue_is_reported_and_nothing_is_lost(void **stat
     tear_down(&trial);
 }
 
-/* Per second, 125 requests are due and 105 are answered, and at most four are in flight: all are
- * answered in the end, late, and the time that they waited before they were sent counts in their
- * latency. */
-static void latency_counts_from_the_schedule(void **state)
+/* Each second, 125 requests are due and 105 are answered, and at most four can be in flight. In the
+ * end, all are answered, but late: their latency includes the time that they waited before they
+ * were sent. */
+static void latency_counts_from_the_scheduled_time(void **state)
 {
     struct trial trial;
     struct truth truth;
@@ -152,8 +153,8 @@ static void latency_counts_from_the_schedule(void **state)
     tear_down(&trial);
 }
 
-/* The server answers 105 requests/s of 300, but only four requests may be in flight: the others
- * wait in the load generator, and their waiting time still counts. */
+/* The server answers 105 of 300 requests/s. Only four can be in flight: the others wait in the load
+ * generator, and that time counts too. */
 static void waiting_in_the_client_counts_like_waiting_in_the_server(void **state)
 {
     struct trial trial;
@@ -182,7 +183,7 @@ static void threads_share_one_schedule(void **state)
 
     (void)state;
     set_up_open(&trial, ARRIVAL_CONSTANT, 400, NULL);
-    trial.order.concurrency = 5000; /* more users than one thread may have */
+    trial.order.concurrency = 5000; /* more users than one thread can have */
     trial.order.shards = 3;
     trial.plan.ramp_s = 0.2;
     const struct measurement *m = measure_answered(&trial);
@@ -190,7 +191,7 @@ static void threads_share_one_schedule(void **state)
     assert_true(m->warmup_s >= 0.2);
     records = load_records(&trial);
     for (size_t i = 1; i < records.count; i++)
-        if (records.rows[i].phase == RECORD_WINDOW) /* requests due after it may be missing */
+        if (records.rows[i].phase == RECORD_WINDOW) /* later ones may be missing */
             assert_in_range(records.rows[i].due_us - records.rows[i - 1].due_us, 2499, 2501);
     request_records_finish(&records);
     tear_down(&trial);
@@ -198,7 +199,7 @@ static void threads_share_one_schedule(void **state)
 
 /* Between the arrivals of a Poisson process, the mean of the squared gaps is twice the square of
  * the mean gap. */
-static void requests_are_due_at_random_times_and_not_sent_before(void **state)
+static void requests_are_due_at_random_times_and_never_sent_early(void **state)
 {
     struct trial trial;
     struct request_records records;
@@ -222,8 +223,8 @@ static void requests_are_due_at_random_times_and_not_sent_before(void **state)
     tear_down(&trial);
 }
 
-/* Requests take 0.8 s each. The planned window takes 0.3 s, after a warm-up in which none has
- * ended. */
+/* Each request takes 0.8 s, but the planned window only 0.3 s, and no request ends during the
+ * warm-up. */
 static void an_open_window_shorter_than_a_request_is_extended_until_some_have_ended(void **state)
 {
     struct trial trial;
@@ -259,7 +260,7 @@ static void an_open_loop_gives_up_on_a_server_that_only_fails(void **state)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-static void a_window_may_end_after_a_number_of_requests(void **state)
+static void a_window_can_end_after_a_given_number_of_requests(void **state)
 {
     struct trial trial;
 
@@ -268,16 +269,17 @@ static void a_window_may_end_after_a_number_of_requests(void **state)
     trial.plan.requests = 50;
     trial.plan.window_s = 30;
     const struct measurement *m = measure(&trial);
-    assert_in_range(m->attempted, 50, 53); /* several may end at once */
+    assert_in_range(m->attempted, 50, 53); /* several can end at once */
     assert_true(m->window_s < 10);
     prepare_again(&trial);
-    trial.order.concurrency =
-        1; /* requests that end after the last counted one do not move the window's end */
+    /* With one user, throughput times latency is 1, because requests that end after the last
+     * counted one do not move the window's end. */
+    trial.order.concurrency = 1;
     trial.plan.requests = 4;
     m = measure(&trial);
     if (fabs(m->request_throughput * m->latency[METRIC_E2E].mean_ms / 1e3 - 1) > 0.12)
-        fail_msg("%.3f requests/s of %.0f ms each are not one user", m->request_throughput,
-                 m->latency[METRIC_E2E].mean_ms);
+        fail_msg("got %.3f requests/s of %.0f ms each, expected a product of 1",
+                 m->request_throughput, m->latency[METRIC_E2E].mean_ms);
     prepare_again(&trial);
     trial.plan.requests = 50;
     trial.order.concurrency = 64;
@@ -295,7 +297,7 @@ static void set_up_precise(struct trial *trial, double width, double limit_s)
     trial->plan.window_limit_s = limit_s;
 }
 
-static void a_window_is_extended_until_throughput_is_precise_or_the_limit_reached(void **state)
+static void a_window_is_extended_until_throughput_is_precise_or_the_limit_is_reached(void **state)
 {
     struct trial precise, closed, open;
 
@@ -335,13 +337,13 @@ static void says_whether_the_load_had_settled(void **state)
     trial.plan.warmup_limit_s = 30;
     const struct measurement *m = measure(&trial);
     assert_false(m->unsettled);
-    assert_true(m->warmup_s >= 2 && m->warmup_s < 30); /* two spans of a second were compared */
+    assert_true(m->warmup_s >= 2 && m->warmup_s < 30); /* two spans of one second were compared */
     tear_down(&trial);
 }
 
 /* ---- Users ----------------------------------------------------------------------------------- */
 
-static void users_who_think_are_not_in_flight(void **state)
+static void users_who_are_thinking_have_no_request_in_flight(void **state)
 {
     struct trial trial;
 
@@ -356,17 +358,17 @@ static void users_who_think_are_not_in_flight(void **state)
         const struct measurement *m = measure(&trial);
         assert_int_equal(m->succeeded, m->attempted);
         assert_true(m->concurrency_expected < 24);
-        /* The expected number follows from the think times that were drawn: their mean over one
-         * second may be far from the mean of the distribution. */
+        /* The expected number is computed from the think times that were drawn, because their mean
+         * over one second can be far from the mean of the distribution. */
         if (fabs(m->concurrency_actual - m->concurrency_expected) > 0.8)
-            fail_msg("%.2f in flight, %.2f expected", m->concurrency_actual,
+            fail_msg("got %.2f requests in flight, expected %.2f", m->concurrency_actual,
                      m->concurrency_expected);
         assert_true(m->start_lag_p99_ms < 100); /* thinking is not lag */
         tear_down(&trial);
     }
 }
 
-static void users_start_over_the_ramp(void **state)
+static void users_start_spread_over_the_ramp(void **state)
 {
     struct trial trial;
     struct request_records records;
@@ -375,7 +377,7 @@ static void users_start_over_the_ramp(void **state)
     set_up(&trial, NULL);
     trial.order.concurrency = 8;
     trial.plan.ramp_s = 0.4;
-    trial.plan.think_time_s = 0.6; /* long enough that each user sends once in the ramp */
+    trial.plan.think_time_s = 0.6; /* so long that each user sends only once in the ramp */
     measure(&trial);
     records = load_records(&trial);
     assert_in_range(records.count, 8, 40);
@@ -409,8 +411,8 @@ struct slowing {
     double tokens_per_s, ttft_ms; /* as the progress first showed them */
 };
 
-/* Called continually with the progress: halfway through the window it makes the server four times
- * as slow. */
+/* Called repeatedly with the progress. Halfway through the window, it slows the server from 2 ms to
+ * 8 ms per token. */
 static bool slow_down_halfway(void *context, const char *doing, double elapsed_s)
 {
     struct slowing *slowing = context;
@@ -456,14 +458,14 @@ static void a_stall_or_a_change_of_speed_is_reported(void **state)
     m = await(slowed);
     assert_true(m->uneven);
     assert_non_null(strstr(slowed->result.reason, " slower"));
-    /* Requests of the 4 users take 5 + 7 x 2 ms for 8 tokens. */
+    /* There are 4 users, whose requests take 5 + 7 x 2 ms for 8 tokens. */
     assert_in_range(slowing.tokens_per_s, 400, 1750);
     assert_in_range(slowing.ttft_ms, 5, 100);
     tear_down(&stalled);
     tear_down(slowed);
 }
 
-/* While the only user thinks, nothing is received, because nothing is in flight. */
+/* While the only user thinks, nothing arrives, because nothing is in flight. */
 static void a_pause_without_requests_is_not_a_stall(void **state)
 {
     struct trial trial;
@@ -485,17 +487,17 @@ int main(void)
         cmocka_unit_test(a_pause_without_requests_is_not_a_stall),
         cmocka_unit_test(below_capacity_every_request_is_sent_when_it_is_due),
         cmocka_unit_test(above_capacity_the_queue_is_reported_and_nothing_is_lost),
-        cmocka_unit_test(latency_counts_from_the_schedule),
+        cmocka_unit_test(latency_counts_from_the_scheduled_time),
         cmocka_unit_test(waiting_in_the_client_counts_like_waiting_in_the_server),
         cmocka_unit_test(threads_share_one_schedule),
-        cmocka_unit_test(requests_are_due_at_random_times_and_not_sent_before),
+        cmocka_unit_test(requests_are_due_at_random_times_and_never_sent_early),
         cmocka_unit_test(an_open_window_shorter_than_a_request_is_extended_until_some_have_ended),
         cmocka_unit_test(an_open_loop_gives_up_on_a_server_that_only_fails),
-        cmocka_unit_test(a_window_may_end_after_a_number_of_requests),
-        cmocka_unit_test(a_window_is_extended_until_throughput_is_precise_or_the_limit_reached),
+        cmocka_unit_test(a_window_can_end_after_a_given_number_of_requests),
+        cmocka_unit_test(a_window_is_extended_until_throughput_is_precise_or_the_limit_is_reached),
         cmocka_unit_test(says_whether_the_load_had_settled),
-        cmocka_unit_test(users_who_think_are_not_in_flight),
-        cmocka_unit_test(users_start_over_the_ramp),
+        cmocka_unit_test(users_who_are_thinking_have_no_request_in_flight),
+        cmocka_unit_test(users_start_spread_over_the_ramp),
     };
     struct error error;
 

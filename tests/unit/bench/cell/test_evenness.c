@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as a stall or a change of speed, judged from made-up samples. */
+/* Tests with made-up samples what counts as a stall or a change of speed. */
 #include "bench/cell/evenness.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #define SAMPLE_NS 50000000
 
-/* A window, with what a cell knows of it. */
+/* A window, and what a cell knows about it. */
 struct window {
     struct plan plan;
     struct evenness evenness;
@@ -70,7 +70,7 @@ static void a_constant_pace_is_even(void **state)
     assert_string_equal(window.reason, "");
 }
 
-static void ten_seconds_without_a_chunk_are_a_stall(void **state)
+static void ten_seconds_without_a_chunk_count_as_a_stall(void **state)
 {
     struct window window = begin(0.1, 1.5);
 
@@ -80,10 +80,11 @@ static void ten_seconds_without_a_chunk_are_a_stall(void **state)
     add_samples(&window, 2, 8);
     assert_true(judge(&window));
     assert_string_equal(
-        window.reason, "nothing came for 10.0 s during the window, though requests were in flight");
+        window.reason,
+        "nothing arrived for 10.0 s during the window, though requests were in flight");
 }
 
-static void long_prompts_are_not_a_stall(void **state)
+static void waiting_for_long_prompts_is_not_a_stall(void **state)
 {
     struct window window = begin(1, 2);
 
@@ -95,8 +96,8 @@ static void long_prompts_are_not_a_stall(void **state)
     assert_false(judge(&window));
 }
 
-/* The client slept, and did not read what arrived meanwhile. */
-static void time_without_samples_is_not_a_stall(void **state)
+/* The client slept and did not read what arrived in the meantime. */
+static void time_without_samples_does_not_count_as_silence(void **state)
 {
     struct window window = begin(0.1, 1);
 
@@ -109,7 +110,7 @@ static void time_without_samples_is_not_a_stall(void **state)
     assert_true(window.measurement.silence_s < 0.5);
 }
 
-static void nothing_in_flight_is_not_a_stall(void **state)
+static void silence_with_nothing_in_flight_is_not_a_stall(void **state)
 {
     struct window window = begin(0.1, 0.2);
 
@@ -131,19 +132,19 @@ static void a_change_of_speed_is_reported_only_in_a_closed_loop(void **state)
     add_samples(&slower, 5, 8);
     add_samples(&slower, 5, 4);
     assert_true(judge(&slower));
-    assert_string_equal(slower.reason, "after 5.0 s of the window the server became 50 % slower");
+    assert_string_equal(slower.reason, "after 5.0 s of the window, the server became 50 % slower");
     add_samples(&faster, 3, 6);
     add_samples(&faster, 7, 8);
     assert_true(judge(&faster));
-    assert_string_equal(faster.reason, "after 3.0 s of the window the server became 33 % faster");
-    open.plan.arrival = ARRIVAL_POISSON; /* fewer arrivals may explain the change */
+    assert_string_equal(faster.reason, "after 3.0 s of the window, the server became 33 % faster");
+    open.plan.arrival = ARRIVAL_POISSON; /* fewer arrivals could explain the change */
     add_samples(&open, 5, 8);
     add_samples(&open, 5, 4);
     assert_false(judge(&open));
 }
 
-/* One answer takes most of the window: its context grows, and each token takes longer. */
-static void a_long_answer_that_slows_down_is_even(void **state)
+/* One answer takes most of the window. As its context grows, each token takes longer. */
+static void a_long_answer_that_slows_down_does_not_make_the_pace_uneven(void **state)
 {
     struct window window = begin(0.1, 8);
 
@@ -153,8 +154,8 @@ static void a_long_answer_that_slows_down_is_even(void **state)
     assert_false(judge(&window));
 }
 
-/* 1 to 16 users whose answers have random lengths, in windows of about 10 rounds. */
-static void random_lengths_are_even(void **state)
+/* In each window, 1 to 16 users send about 10 requests each; the answers have random lengths. */
+static void random_answer_lengths_do_not_make_the_pace_uneven(void **state)
 {
     struct generator generator;
 
@@ -185,13 +186,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_pace_is_even),
-        cmocka_unit_test(ten_seconds_without_a_chunk_are_a_stall),
-        cmocka_unit_test(long_prompts_are_not_a_stall),
-        cmocka_unit_test(time_without_samples_is_not_a_stall),
-        cmocka_unit_test(nothing_in_flight_is_not_a_stall),
+        cmocka_unit_test(ten_seconds_without_a_chunk_count_as_a_stall),
+        cmocka_unit_test(waiting_for_long_prompts_is_not_a_stall),
+        cmocka_unit_test(time_without_samples_does_not_count_as_silence),
+        cmocka_unit_test(silence_with_nothing_in_flight_is_not_a_stall),
         cmocka_unit_test(a_change_of_speed_is_reported_only_in_a_closed_loop),
-        cmocka_unit_test(a_long_answer_that_slows_down_is_even),
-        cmocka_unit_test(random_lengths_are_even),
+        cmocka_unit_test(a_long_answer_that_slows_down_does_not_make_the_pace_uneven),
+        cmocka_unit_test(random_answer_lengths_do_not_make_the_pace_uneven),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a late client makes figures wrong, and which ones. */
+/* Tests when a late client makes figures wrong, and which figures. */
 #include "bench/cell/lateness.h"
 
 #include <setjmp.h>
@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-/* Requests take a second: their first token comes after 100 ms, then one every 20 ms. The client is
- * late by less than a millisecond. */
-static struct measurement in_time(void)
+/* Each request takes a second: its first token comes after 100 ms, then one every 20 ms. The client
+ * is late by less than a millisecond. */
+static struct measurement on_time(void)
 {
     struct measurement measurement = { .lag_p50_ms = 0.05,
                                        .lag_mean_ms = 0.1,
@@ -28,9 +28,9 @@ static struct measurement in_time(void)
     return measurement;
 }
 
-static void a_client_in_time_is_not_the_limit(void **state)
+static void a_client_that_is_on_time_is_not_the_bottleneck(void **state)
 {
-    struct measurement measurement = in_time();
+    struct measurement measurement = on_time();
 
     (void)state;
     lateness_judge(&measurement, false);
@@ -38,10 +38,10 @@ static void a_client_in_time_is_not_the_limit(void **state)
     assert_true(measurement.error_share < 0.001);
 }
 
-/* The client is occasionally late by 12 ms: the means are valid, the slowest percent is not. */
+/* The client is occasionally 12 ms late: the means are right, but the 99th percentile is not. */
 static void a_few_late_reads_make_only_the_tail_wrong(void **state)
 {
-    struct measurement measurement = in_time();
+    struct measurement measurement = on_time();
 
     (void)state;
     measurement.lag_p99_ms = 12;
@@ -53,9 +53,9 @@ static void a_few_late_reads_make_only_the_tail_wrong(void **state)
     assert_float_equal(measurement.error_share, 0.0009, 1e-9);
 }
 
-static void a_client_that_makes_figures_wrong_or_is_busy_is_the_limit(void **state)
+static void a_client_that_makes_figures_wrong_or_is_busy_is_the_bottleneck(void **state)
 {
-    struct measurement rounds = in_time(), first = in_time(), gaps = in_time(), busy = in_time();
+    struct measurement rounds = on_time(), first = on_time(), gaps = on_time(), busy = on_time();
 
     (void)state;
     rounds.start_lag_mean_ms = 30;
@@ -73,10 +73,11 @@ static void a_client_that_makes_figures_wrong_or_is_busy_is_the_limit(void **sta
     assert_true(busy.client_limited && !busy.machine_busy);
 }
 
-/* In an open loop latencies count from the scheduled time, so TTFT includes being sent late. */
+/* In an open loop, latencies count from the scheduled time, so TTFT includes the delay before a
+ * late request is sent. */
 static void only_in_an_open_loop_is_late_sending_part_of_ttft(void **state)
 {
-    struct measurement closed = in_time(), open = in_time();
+    struct measurement closed = on_time(), open = on_time();
 
     (void)state;
     closed.start_lag_mean_ms = open.start_lag_mean_ms = 5;
@@ -88,12 +89,12 @@ static void only_in_an_open_loop_is_late_sending_part_of_ttft(void **state)
 
 static void the_machine_is_busy_if_a_late_client_waited_for_a_cpu(void **state)
 {
-    struct measurement measurement = in_time(), late = in_time();
+    struct measurement measurement = on_time(), late = on_time();
 
     (void)state;
     measurement.cpu_wait_percent = 15;
     lateness_judge(&measurement, false);
-    assert_false(measurement.machine_busy); /* no figure is wrong because of it */
+    assert_false(measurement.machine_busy); /* the client was not late, so no figure is wrong */
     late.cpu_wait_percent = 15;
     late.lag_p99_ms = 8;
     lateness_judge(&late, false);
@@ -103,9 +104,9 @@ static void the_machine_is_busy_if_a_late_client_waited_for_a_cpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_in_time_is_not_the_limit),
+        cmocka_unit_test(a_client_that_is_on_time_is_not_the_bottleneck),
         cmocka_unit_test(a_few_late_reads_make_only_the_tail_wrong),
-        cmocka_unit_test(a_client_that_makes_figures_wrong_or_is_busy_is_the_limit),
+        cmocka_unit_test(a_client_that_makes_figures_wrong_or_is_busy_is_the_bottleneck),
         cmocka_unit_test(only_in_an_open_loop_is_late_sending_part_of_ttft),
         cmocka_unit_test(the_machine_is_busy_if_a_late_client_waited_for_a_cpu),
     };

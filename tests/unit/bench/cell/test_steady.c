@@ -10,7 +10,7 @@
 
 #include "base/core/random.h"
 
-/* Adds `count` samples, one every 10 ns, whose counter grows by `step` each. */
+/* Adds `count` samples, one every 10 ns. From one to the next, the counter grows by `step`. */
 static void add(struct steady *steady, int count, int64_t step)
 {
     struct steady_sample last = { -10, -step };
@@ -27,7 +27,7 @@ static void agreement_needs_two_windows(void **state)
 
     (void)state;
     assert_false(steady_agrees(&steady, 100));
-    add(&steady, 20, 5); /* 190 ns */
+    add(&steady, 20, 5); /* these samples cover 190 ns */
     assert_false(steady_agrees(&steady, 100));
     add(&steady, 1, 5);
     assert_true(steady_agrees(&steady, 100));
@@ -62,7 +62,7 @@ static void windows_disagree_until_both_have_the_new_rate(void **state)
     steady_finish(&steady);
 }
 
-static void a_constant_counter_is_not_steady(void **state)
+static void a_counter_that_does_not_grow_is_not_steady(void **state)
 {
     struct steady steady = { 0 };
 
@@ -73,7 +73,7 @@ static void a_constant_counter_is_not_steady(void **state)
 }
 
 /* Returns the share of 400 runs in which the interval contains the true rate. A run has 201
- * samples. From one to the next the count grows by 1000 on average; `memory` is the share of a
+ * samples. From one to the next, the count grows by 1000 on average; `memory` is the share of a
  * deviation from this average that carries over to the next sample. */
 static double coverage(double memory)
 {
@@ -98,11 +98,11 @@ static double coverage(double memory)
     return hits / 400.0;
 }
 
-static void the_interval_contains_the_true_rate_in_about_19_of_20_runs(void **state)
+static void the_interval_contains_the_true_rate_in_over_90_percent_of_runs(void **state)
 {
     (void)state;
     assert_true(coverage(0) > 0.92 && coverage(0) <= 1);
-    assert_true(coverage(0.8) > 0.90); /* neighbours are alike, as if there were fewer samples */
+    assert_true(coverage(0.8) > 0.90); /* correlated samples say less than independent ones */
 }
 
 static void the_interval_needs_ten_batches_and_a_counter_that_grows(void **state)
@@ -128,7 +128,7 @@ static void growth_is_the_slope(void **state)
     add(&steady, 2, 1);
     assert_true(isnan(steady_growth(&steady)));
     steady_finish(&steady);
-    for (int i = 0; i < 100; i++) /* grows by 3 per second, with a noise of one up or down */
+    for (int i = 0; i < 100; i++) /* grows by 3 per second, plus noise of 1 or -1 */
         steady_add(&steady, (int64_t)i * 1000000000, 50 + 3 * i + (i % 2 == 0 ? 1 : -1));
     assert_true(fabs(steady_growth(&steady) - 3) < 0.001);
     steady_finish(&steady);
@@ -140,8 +140,8 @@ int main(void)
         cmocka_unit_test(agreement_needs_two_windows),
         cmocka_unit_test(rate_is_measured_over_the_latest_window),
         cmocka_unit_test(windows_disagree_until_both_have_the_new_rate),
-        cmocka_unit_test(a_constant_counter_is_not_steady),
-        cmocka_unit_test(the_interval_contains_the_true_rate_in_about_19_of_20_runs),
+        cmocka_unit_test(a_counter_that_does_not_grow_is_not_steady),
+        cmocka_unit_test(the_interval_contains_the_true_rate_in_over_90_percent_of_runs),
         cmocka_unit_test(the_interval_needs_ten_batches_and_a_counter_that_grows),
         cmocka_unit_test(growth_is_the_slope),
     };

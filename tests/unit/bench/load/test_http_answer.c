@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of HTTP/1.0 and HTTP/1.1 are read in the same way however their bytes are split, and
+/* HTTP/1.0 and HTTP/1.1 answers are read the same way however their bytes are split, and are
  * refused if they are invalid or not supported. */
 #include "bench/load/http_answer.h"
 
@@ -17,7 +17,7 @@
 #define STREAM "Content-Type: text/event-stream; charset=utf-8\r\n"
 
 struct reading {
-    struct text received; /* heads as "<200 type>", then the bytes of the bodies */
+    struct text received; /* the head as "<200 type>", then the bytes of the body */
     struct http_answer answer;
     enum http_answer_end end;
     size_t taken;
@@ -53,7 +53,7 @@ static void feed(struct reading *reading, const char *bytes, size_t length)
     reading->taken += taken;
 }
 
-/* Reads the answer in pieces: one of `first` bytes, then pieces of `piece` bytes; then the
+/* Reads the answer in pieces, the first of `first` bytes and the others of `piece` bytes. Then the
  * connection closes. */
 static struct reading read_pieces(const char *bytes, size_t length, size_t first, size_t piece)
 {
@@ -99,10 +99,10 @@ static const struct expectation answers[] = {
       "9\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
       "<200 >ok", true, HTTP_ANSWER_WHOLE },
     { "HTTP/1.1 204 None\r\nContent-Length: 9\r\n\r\n", "<204 >", true, HTTP_ANSWER_WHOLE },
+    /* A server that sends both headers cannot be trusted with another answer. */
     { "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: "
       "chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
-      "<200 >x", false,
-      HTTP_ANSWER_WHOLE }, /* a server that sends both cannot be trusted with the next answer */
+      "<200 >x", false, HTTP_ANSWER_WHOLE },
     { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
       "Content-Encoding: identity\r\n\r\n1\r\nx\r\n0\r\n\r\n",
       "<200 >x", false, HTTP_ANSWER_WHOLE }, /* a proxy repeated the server's header */
@@ -119,14 +119,15 @@ static void check(const struct expectation *expected, const struct reading *read
 {
     if (strcmp(text_string(&reading->received), expected->received) != 0
         || reading->end != expected->end)
-        fail_msg("'%s': %d '%s'", expected->bytes, reading->end, text_string(&reading->received));
+        fail_msg("'%s': got %d '%s', expected %d '%s'", expected->bytes, reading->end,
+                 text_string(&reading->received), expected->end, expected->received);
     if (expected->end == HTTP_ANSWER_WHOLE) {
         assert_int_equal(reading->answer.keeps_open, expected->keeps_open);
         assert_int_equal(reading->taken, length - expected->rest);
     }
 }
 
-static void an_answer_is_the_same_however_its_bytes_are_split(void **state)
+static void an_answer_is_read_the_same_way_however_its_bytes_are_split(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -188,7 +189,7 @@ static void an_invalid_or_unsupported_answer_is_refused_with_a_reason(void **sta
     }
 }
 
-/* Reads an answer that consists of `before`, `count` times `filler`, and `after`. */
+/* Reads an answer that consists of `before`, `filler` repeated `count` times, and `after`. */
 static enum http_answer_end read_long(const char *before, char filler, size_t count,
                                       const char *after, size_t piece)
 {
@@ -204,7 +205,7 @@ static enum http_answer_end read_long(const char *before, char filler, size_t co
     return reading.end;
 }
 
-static void all_parts_of_an_answer_but_its_body_are_bounded(void **state)
+static void all_parts_of_an_answer_except_its_body_are_limited_in_length(void **state)
 {
     static const char rest[] = "\r\nContent-Length: 2\r\n\r\nok";
     static const char chunked[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -218,7 +219,7 @@ static void all_parts_of_an_answer_but_its_body_are_bounded(void **state)
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nX:", '\n', 1, "", piece), HTTP_ANSWER_OPEN);
         assert_int_equal(
             read_long("HTTP/1.1 200 OK\r\nContent-Length: ", ' ', 500, "2\r\n\r\nok", piece),
-            HTTP_ANSWER_WRONG); /* a value whose end was not examined */
+            HTTP_ANSWER_WRONG); /* only the start of a long line is kept, so the value is unknown */
         assert_int_equal(read_long("HTTP/1.1 200 OK\r\nContent-Type: ", 'x', 500, rest, piece),
                          HTTP_ANSWER_WHOLE);
         assert_int_equal(read_long(chunked, '0', 16, "\r\n\r\n", piece), HTTP_ANSWER_WRONG);
@@ -251,9 +252,9 @@ static void a_listener_that_returns_false_is_not_called_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_is_the_same_however_its_bytes_are_split),
+        cmocka_unit_test(an_answer_is_read_the_same_way_however_its_bytes_are_split),
         cmocka_unit_test(an_invalid_or_unsupported_answer_is_refused_with_a_reason),
-        cmocka_unit_test(all_parts_of_an_answer_but_its_body_are_bounded),
+        cmocka_unit_test(all_parts_of_an_answer_except_its_body_are_limited_in_length),
         cmocka_unit_test(a_listener_that_returns_false_is_not_called_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void reads_back_what_was_packed_and_refuses_damage(void **state)
     request_records_finish(&records);
 }
 
-static void records_at_most_the_limit(void **state)
+static void keeps_no_more_records_than_the_limit(void **state)
 {
     struct request_records records = { 0 };
     const struct record record = { 0 };
@@ -61,7 +61,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_back_what_was_packed_and_refuses_damage),
-        cmocka_unit_test(records_at_most_the_limit),
+        cmocka_unit_test(keeps_no_more_records_than_the_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,9 +39,9 @@ static void sums_the_requests_that_were_answered_in_full(void **state)
     assert_false(sent.input_unknown);
 }
 
-/* The server may have counted the prompt of a failed request: with the length that it reported for
- * the request, else with the longest that it reported for any. It may also have counted an answer
- * as long as the longest that was requested or reported. */
+/* The server may have counted all tokens of a failed request. Its prompt is assumed to have the
+ * length that the server reported for it or, if there is none, the longest reported for any
+ * request. Its answer is assumed to be as long as the longest that was requested or reported. */
 static void a_failed_request_may_have_been_counted_in_full(void **state)
 {
     const struct request whole = answered(100, 16);
@@ -62,8 +62,8 @@ static void a_failed_request_may_have_been_counted_in_full(void **state)
     assert_int_equal(sent.more_output_tokens, 32);
 }
 
-/* Of the lengths of answers, only the longest is kept: it also bounds the answers that were cut
- * off. */
+/* An answer that was cut off is assumed to be as long as the longest answer reported for any
+ * request. */
 static void an_answer_that_was_cut_off_may_have_been_as_long_as_the_longest(void **state)
 {
     const struct request longest = answered(100, 64);

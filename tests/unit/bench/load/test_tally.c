@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which figures a request counts in, depending on when it was due, sent and ended. */
+/* Which figures include a request, depending on when it was due, when it was sent and when it
+ * ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +16,8 @@
 
 static const struct workload workload = { .reports_usage = true };
 
-/* A load whose window is from second 100 to 130. */
-static struct load of_window(const struct arrivals *arrivals)
+/* A load whose window lasts from second 100 to second 130. */
+static struct load load_with_window(const struct arrivals *arrivals)
 {
     return (struct load){ .workload = &workload,
                           .arrivals = arrivals,
@@ -38,7 +39,7 @@ static void count(struct tally *tally, int64_t sent_ns, int64_t end_ns, enum fai
 
 static void requests_unanswered_throughout_the_window_are_counted_as_held(void **state)
 {
-    struct load load = of_window(NULL);
+    struct load load = load_with_window(NULL);
     struct tally tally, total;
     struct measurement measurement = { 0 };
 
@@ -48,7 +49,7 @@ static void requests_unanswered_throughout_the_window_are_counted_as_held(void *
     count(&tally, 99 * S, 140 * S, FAILURE_CANCELLED);
     count(&tally, 40 * S, 135 * S, FAILURE_TTFT_TIMEOUT);
     count(&tally, 99 * S, 131 * S, FAILURE_NONE);       /* it succeeded */
-    count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED); /* began in the window */
+    count(&tally, 101 * S, 140 * S, FAILURE_CANCELLED); /* sent in the window */
     count(&tally, 99 * S, 120 * S, FAILURE_TTFT_TIMEOUT);
     count(&tally, 0, 140 * S, FAILURE_CANCELLED); /* never sent */
     assert_int_equal(tally.attempted, 1);
@@ -63,7 +64,7 @@ static void requests_unanswered_throughout_the_window_are_counted_as_held(void *
 static void in_an_open_loop_unanswered_requests_count_as_attempted(void **state)
 {
     const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
-    struct load load = of_window(&arrivals);
+    struct load load = load_with_window(&arrivals);
     struct tally tally;
 
     (void)state;
@@ -81,10 +82,10 @@ static void in_an_open_loop_unanswered_requests_count_as_attempted(void **state)
     tally_finish(&tally);
 }
 
-static void an_unsent_request_counts_as_lateness_unless_it_waited_for_room(void **state)
+static void an_unsent_request_counts_as_late_unless_too_many_were_in_flight(void **state)
 {
     const struct arrivals arrivals = { .process = ARRIVAL_CONSTANT, .rate = 1 };
-    struct load load = of_window(&arrivals);
+    struct load load = load_with_window(&arrivals);
     struct tally tally;
 
     (void)state;
@@ -101,7 +102,7 @@ static void an_unsent_request_counts_as_lateness_unless_it_waited_for_room(void 
 
 static void long_windows_of_many_users_do_not_overflow(void **state)
 {
-    struct load load = of_window(NULL);
+    struct load load = load_with_window(NULL);
     struct measurement measurement = { 0 };
     struct tally tally;
 
@@ -116,7 +117,8 @@ static void long_windows_of_many_users_do_not_overflow(void **state)
     tally_finish(&tally);
 }
 
-/* An answer of eight chunks, one each second, each with the usage of the whole answer. */
+/* Records an answer of eight chunks, one per second. Each chunk reports the usage of the whole
+ * answer. */
 static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
 {
     const struct completion_event chunk = { .has_content = true,
@@ -135,10 +137,10 @@ static void answer_with_repeated_usage(struct tally *tally, int64_t first_ns)
     tally_request(tally, &request, request.end_ns);
 }
 
-/* One answer begins before the window, and one ends after it. */
-static void the_usage_of_the_answer_in_every_chunk_is_not_that_of_the_chunk(void **state)
+/* The first answer begins before the window, and the third ends after it. */
+static void an_answers_total_usage_in_each_chunk_is_not_counted_as_the_chunks_own(void **state)
 {
-    struct load load = of_window(NULL);
+    struct load load = load_with_window(NULL);
     struct tally tally;
 
     (void)state;
@@ -159,9 +161,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_unanswered_throughout_the_window_are_counted_as_held),
         cmocka_unit_test(in_an_open_loop_unanswered_requests_count_as_attempted),
-        cmocka_unit_test(an_unsent_request_counts_as_lateness_unless_it_waited_for_room),
+        cmocka_unit_test(an_unsent_request_counts_as_late_unless_too_many_were_in_flight),
         cmocka_unit_test(long_windows_of_many_users_do_not_overflow),
-        cmocka_unit_test(the_usage_of_the_answer_in_every_chunk_is_not_that_of_the_chunk),
+        cmocka_unit_test(an_answers_total_usage_in_each_chunk_is_not_counted_as_the_chunks_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

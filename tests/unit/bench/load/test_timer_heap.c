@@ -22,7 +22,7 @@ static void returns_timers_in_order(void **state)
     generator_init(&generator, 1);
     for (size_t i = 0; i < TIMERS; i++)
         timer_heap_set(&deadlines, &timers[i], (int64_t)generator_below(&generator, 1000));
-    for (size_t i = 0; i < TIMERS; i += 2) /* moves timers to earlier and to later times */
+    for (size_t i = 0; i < TIMERS; i += 2) /* moves timers to earlier or later times */
         timer_heap_set(&deadlines, &timers[i], (int64_t)generator_below(&generator, 1000));
     for (size_t i = 0; i < TIMERS; i += 3)
         timer_heap_unset(&deadlines, &timers[i]);
@@ -47,7 +47,7 @@ static void returns_only_due_timers(void **state)
     assert_null(timer_heap_pop(&deadlines, 9));
     assert_ptr_equal(timer_heap_pop(&deadlines, 10), &early);
     assert_null(timer_heap_pop(&deadlines, 19));
-    timer_heap_unset(&deadlines, &early); /* allowed, although it is not set */
+    timer_heap_unset(&deadlines, &early); /* allowed, although it is no longer set */
     timer_heap_unset(&deadlines, &late);
     assert_null(timer_heap_pop(&deadlines, 100));
     timer_heap_finish(&deadlines);

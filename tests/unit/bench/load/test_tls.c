@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLS and HTTP/2: the figures of a cell through a proxy that speaks both still agree with the
- * server's own record, and a server that is not trusted, or has no HTTP/2, is not measured. */
+/* Measurements over TLS and HTTP/2. Through a proxy that supports both, a cell's figures still
+ * agree with the server's own record. A server is not measured if its certificate is not trusted,
+ * or if the plan requires HTTP/2 and the server does not support it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,8 +96,8 @@ static const struct measurement *measure(struct trial *trial)
     return &trial->result.measurement;
 }
 
-/* Asserts that a quantile differs from the truth by at most the client's lateness, plus
- * 5 ms or 5 %, whichever is more: the proxy needs time, too. */
+/* Asserts that the client's quantile differs from the server's (the truth) by at most the client's
+ * lateness plus 5 ms or 5 %, whichever is larger, because the proxy takes time, too. */
 static void check_quantile(const struct histogram *client, const struct histogram *truth, double q,
                            const struct measurement *measurement)
 {
@@ -105,8 +106,8 @@ static void check_quantile(const struct histogram *client, const struct histogra
     double allowed = fmax(5, 0.05 * true_ms) + measurement->lag_p99_ms;
 
     if (fabs(got - true_ms) > allowed)
-        fail_msg("p%g: client %.3f ms, truth %.3f ms, allowed %.3f", 100 * q, got, true_ms,
-                 allowed);
+        fail_msg("p%g: got %.3f ms, expected %.3f ms with a difference of at most %.3f ms", 100 * q,
+                 got, true_ms, allowed);
 }
 
 static void check_against_the_record(struct trial *trial, const struct measurement *m)
@@ -142,7 +143,7 @@ static void figures_over_tls_agree_with_the_servers_record(void **state)
     tear_down(&trial);
 }
 
-static void a_certificate_of_an_unknown_authority_is_refused(void **state)
+static void a_certificate_from_an_unknown_authority_is_refused(void **state)
 {
     struct trial trial;
 
@@ -169,7 +170,7 @@ static void http2_over_tls_shares_connections(void **state)
     tear_down(&trial);
 }
 
-static void a_server_without_http2_is_not_measured_as_if_it_had_it(void **state)
+static void a_server_without_http2_is_not_measured_if_the_plan_requires_http2(void **state)
 {
     struct trial trial;
 
@@ -184,8 +185,8 @@ static void a_server_without_http2_is_not_measured_as_if_it_had_it(void **state)
     tear_down(&trial);
 }
 
-/* Other calls to a server trust the same authorities as the cells. */
-static void single_requests_trust_the_same_authorities(void **state)
+/* Requests outside a cell trust the same certificate authorities as a cell's requests. */
+static void single_requests_trust_the_same_authorities_as_cells(void **state)
 {
     struct trial trial;
     struct outbound_response response = { 0 };
@@ -206,10 +207,10 @@ static void single_requests_trust_the_same_authorities(void **state)
     tear_down(&trial);
 }
 
-/* ---- The lock of a deployed server: its authorities, and a key that expires ------------------ */
+/* ---- The lock of a deployed server: its certificate authorities and its key ------------------ */
 
 struct test_lock {
-    struct endpoint_lock lock; /* its first member */
+    struct endpoint_lock lock; /* must come first: next_key casts it */
     struct outbound_tls tls;
     char authorities[16384];
     atomic_int asked;
@@ -234,7 +235,7 @@ static void read_file(const char *path, char *out, size_t size)
     fclose(file);
 }
 
-static void a_lock_has_its_own_authorities_and_a_key_that_is_renewed(void **state)
+static void the_locks_authorities_are_trusted_and_its_key_is_renewed(void **state)
 {
     struct test_lock test_lock = { .lock = { .tls = &test_lock.tls, .key = next_key },
                                    .tls = { test_lock.authorities, "", "" } };
@@ -259,11 +260,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_over_tls_agree_with_the_servers_record),
-        cmocka_unit_test(a_certificate_of_an_unknown_authority_is_refused),
+        cmocka_unit_test(a_certificate_from_an_unknown_authority_is_refused),
         cmocka_unit_test(http2_over_tls_shares_connections),
-        cmocka_unit_test(a_server_without_http2_is_not_measured_as_if_it_had_it),
-        cmocka_unit_test(single_requests_trust_the_same_authorities),
-        cmocka_unit_test(a_lock_has_its_own_authorities_and_a_key_that_is_renewed),
+        cmocka_unit_test(a_server_without_http2_is_not_measured_if_the_plan_requires_http2),
+        cmocka_unit_test(single_requests_trust_the_same_authorities_as_cells),
+        cmocka_unit_test(the_locks_authorities_are_trusted_and_its_key_is_renewed),
     };
     struct error error;
 

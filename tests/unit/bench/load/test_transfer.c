@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl and our own HTTP/1.1 client use connections in the same way: what they send, and when a
- * connection is kept, found stale, cut off or refused. */
+/* libcurl and our own HTTP/1.1 client send the same requests, and handle connections in the same
+ * way: when they keep a connection, and what they do if it is stale, cut off or refused. */
 #include "tests/unit/support/transfer_trial.h"
 
 static int compare_lines(const void *a, const void *b)
@@ -8,7 +8,7 @@ static int compare_lines(const void *a, const void *b)
     return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the head's lines, whose order has no meaning. */
+/* Appends the lines of a request's head, sorted because their order has no meaning. */
 static void sort_lines(char *head, struct text *out)
 {
     char *lines[32], *rest = head;
@@ -35,7 +35,7 @@ static void both_clients_send_the_same_request(void **state)
         assert_int_equal(trial.server.body_bytes, 7);
         char *port = strstr(trial.server.head, "127.0.0.1:"); /* differs from run to run */
         if (port == NULL)
-            fail_msg("no Host");
+            fail_msg("the request has no Host header");
         else
             memset(port + 10, 'N', strspn(port + 10, "0123456789"));
         sort_lines(trial.server.head, &heads[by_libcurl]);
@@ -48,8 +48,8 @@ static void both_clients_send_the_same_request(void **state)
     text_finish(&heads[1]);
 }
 
-/* Earlier requests had the old credential, which therefore must still be hidden, too. */
-static void the_next_request_has_the_new_credential_and_both_are_hidden(void **state)
+/* The old credential must still be hidden, too, because earlier requests were sent with it. */
+static void a_new_credential_is_used_at_once_and_the_old_one_stays_hidden(void **state)
 {
     static const struct script_step steps[] = { { WHOLE }, { WHOLE }, { NULL } };
 
@@ -73,9 +73,9 @@ static void the_next_request_has_the_new_credential_and_both_are_hidden(void **s
     }
 }
 
-/* The server closes an open connection when the next request arrives. This is reported, so that the
- * request can be sent again, unless libcurl has already sent it again. */
-static void a_connection_that_went_stale_is_reported(void **state)
+/* The server closes an open connection when the next request arrives. The transfer reports this, so
+ * that the caller can send the request again. libcurl can also send it again by itself. */
+static void a_stale_connection_is_reported_unless_libcurl_replaces_it(void **state)
 {
     static const struct script_step steps[] = {
         { WHOLE }, { "", .after = SCRIPT_CLOSE }, { WHOLE }, { NULL }
@@ -152,7 +152,7 @@ static void a_connection_closed_between_requests_is_not_used_again(void **state)
     }
 }
 
-static void unexpected_bytes_close_the_connection(void **state)
+static void unexpected_bytes_after_an_answer_close_the_connection(void **state)
 {
     static const struct script_step steps[] = { { WHOLE "HTTP/1.1 200 OK\r\n" },
                                                 { WHOLE },
@@ -242,7 +242,7 @@ static void a_long_prompt_arrives_completely(void **state)
 }
 
 /* The server refuses the request after reading its head, and does not read the prompt. */
-static void an_answer_that_comes_before_the_prompt_was_sent_is_read(void **state)
+static void an_answer_that_arrives_before_the_whole_prompt_was_sent_is_read(void **state)
 {
     static const struct script_step steps[] = {
         { "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
@@ -283,8 +283,8 @@ static void a_refused_connection_is_reported(void **state)
     }
 }
 
-/* Nothing listens on the server's port at 127.0.0.2, so the next address is used. */
-static void the_next_address_is_tried(void **state)
+/* The first address is 127.0.0.2, where nothing listens on the server's port. */
+static void the_next_address_is_tried_if_the_first_one_refuses(void **state)
 {
     static const struct script_step steps[] = { { WHOLE, .after = SCRIPT_CLOSE }, { NULL } };
     struct sockaddr_in first;
@@ -308,17 +308,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_send_the_same_request),
-        cmocka_unit_test(the_next_request_has_the_new_credential_and_both_are_hidden),
-        cmocka_unit_test(a_connection_that_went_stale_is_reported),
+        cmocka_unit_test(a_new_credential_is_used_at_once_and_the_old_one_stays_hidden),
+        cmocka_unit_test(a_stale_connection_is_reported_unless_libcurl_replaces_it),
         cmocka_unit_test(a_server_that_closes_after_each_answer_gets_a_new_connection_each_time),
         cmocka_unit_test(a_connection_closed_between_requests_is_not_used_again),
-        cmocka_unit_test(unexpected_bytes_close_the_connection),
+        cmocka_unit_test(unexpected_bytes_after_an_answer_close_the_connection),
         cmocka_unit_test(an_exchange_can_be_cut_off),
         cmocka_unit_test(a_listener_that_returns_false_ends_the_exchange),
         cmocka_unit_test(a_long_prompt_arrives_completely),
-        cmocka_unit_test(an_answer_that_comes_before_the_prompt_was_sent_is_read),
+        cmocka_unit_test(an_answer_that_arrives_before_the_whole_prompt_was_sent_is_read),
         cmocka_unit_test(a_refused_connection_is_reported),
-        cmocka_unit_test(the_next_address_is_tried),
+        cmocka_unit_test(the_next_address_is_tried_if_the_first_one_refuses),
     };
     struct error error;
 

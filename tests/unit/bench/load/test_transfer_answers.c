@@ -11,7 +11,7 @@ struct expectation {
 };
 
 static const struct expectation expectations[] = {
-    { "a length", { WHOLE }, "<200 text/event-stream>four", FAILURE_NONE, true },
+    { "Content-Length", { WHOLE }, "<200 text/event-stream>four", FAILURE_NONE, true },
     { "chunks",
       { CHUNKED "4\r\nfour\r\n4;x=y\r\nfive\r\n0\r\n\r\n" },
       "<200 text/event-stream>fourfive",
@@ -22,17 +22,17 @@ static const struct expectation expectations[] = {
       "<200 text/event-stream>fourfive",
       FAILURE_NONE,
       true },
-    { "line feeds alone",
+    { "lines that end with a line feed alone",
       { "HTTP/1.1 200\nTransfer-Encoding: chunked\n\n4\nfour\n0\n\n" },
       "<200 >four",
       FAILURE_NONE,
       true },
-    { "until it closes",
+    { "a body that ends when the connection is closed",
       { OK "\r\nfour", .after = SCRIPT_CLOSE },
       "<200 text/event-stream>four",
       FAILURE_NONE,
       false },
-    { "asked to close",
+    { "Connection: close",
       { OK "Connection: close\r\nContent-Length: 4\r\n\r\nfour" },
       "<200 text/event-stream>four",
       FAILURE_NONE,
@@ -66,7 +66,7 @@ static const struct expectation expectations[] = {
       "<200 text/event-stream>four",
       FAILURE_RESET,
       false },
-    { "closed in a chunk",
+    { "closed within a chunk",
       { CHUNKED "9\r\nfour", .after = SCRIPT_CLOSE },
       "<200 text/event-stream>four",
       FAILURE_RESET,
@@ -81,14 +81,15 @@ static const struct expectation expectations[] = {
       "",
       FAILURE_PROTOCOL,
       false },
-    { "a coding nobody asked for",
+    { "an unknown transfer coding",
       { OK "Transfer-Encoding: strange\r\n\r\nx" },
       NULL,
       FAILURE_PROTOCOL,
       false },
 };
 
-/* A second exchange shows whether the connection was kept. */
+/* Checks how a client reads one answer. A second exchange shows whether the connection was kept
+ * open. */
 static void check_answer(const struct expectation *expected, bool by_libcurl)
 {
     const struct script_step steps[] = { expected->step, { WHOLE }, { NULL } };
@@ -99,8 +100,10 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     if (trial.transfer->failure != expected->failure
         || (expected->received != NULL
             && strcmp(text_string(&trial.received), expected->received) != 0))
-        fail_msg("%s, %s: %s '%s'", expected->description, by_libcurl ? "libcurl" : "ours",
-                 failure_name(trial.transfer->failure), text_string(&trial.received));
+        fail_msg("%s, %s: got failure %s and '%s', expected %s and '%s'", expected->description,
+                 by_libcurl ? "libcurl" : "our client", failure_name(trial.transfer->failure),
+                 text_string(&trial.received), failure_name(expected->failure),
+                 expected->received != NULL ? expected->received : "(anything)");
     assert_int_equal(trial.sends, 1);
     assert_true(trial.transfer->is_new);
     assert_false(trial.transfer->went_stale);
@@ -108,8 +111,9 @@ static void check_answer(const struct expectation *expected, bool by_libcurl)
     exchange(&trial, false);
     assert_string_equal(trial.received.data, "<200 text/event-stream>four");
     if (trial.transfer->is_new == expected->stays_open)
-        fail_msg("%s, %s: the connection is %s", expected->description,
-                 by_libcurl ? "libcurl" : "ours", trial.transfer->is_new ? "closed" : "kept");
+        fail_msg("%s, %s: the connection %s", expected->description,
+                 by_libcurl ? "libcurl" : "our client",
+                 trial.transfer->is_new ? "was not kept open" : "was kept open unexpectedly");
     tear_down(&trial);
 }
 
@@ -122,8 +126,8 @@ static void both_clients_read_the_same_answers(void **state)
     }
 }
 
-/* Twelve bytes of body in two chunks, split at every position. */
-static void chunks_may_end_anywhere(void **state)
+/* A body of twelve bytes arrives in two chunks, split at every possible position. */
+static void chunks_can_end_anywhere(void **state)
 {
     (void)state;
     for (size_t cut = 1; cut < 12; cut++) {
@@ -141,7 +145,7 @@ static void chunks_may_end_anywhere(void **state)
     }
 }
 
-/* Our client is stricter than libcurl, which reads this size as a hexadecimal f. */
+/* Our client is stricter than libcurl, which takes the "f" of "four" as a hexadecimal size. */
 static void a_chunk_whose_size_is_not_hexadecimal_is_refused(void **state)
 {
     static const struct script_step steps[] = { { CHUNKED "four\r\n", .after = SCRIPT_CLOSE },
@@ -161,7 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_read_the_same_answers),
-        cmocka_unit_test(chunks_may_end_anywhere),
+        cmocka_unit_test(chunks_can_end_anywhere),
         cmocka_unit_test(a_chunk_whose_size_is_not_hexadecimal_is_refused),
     };
     struct error error;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to simserve with each of its faults, by libcurl and by our own HTTP/1.1 client: both
- * clients report the same class, the same counts and, except for broken connections and timeouts,
- * messages that begin alike. Also: no stored text contains the secret, and only servers of the list
- * are resolved. */
+/* Sends requests to simserve, with each of its faults, through libcurl and through our own HTTP/1.1
+ * client. Both clients must report the same class of failure, the same counts and, except for
+ * broken connections and timeouts, messages that begin alike. Other tests show that no stored text
+ * contains the secret, and that only servers in the setting allowed_servers are resolved. */
 #include "bench/load/virtual_user.h"
 
 #include <setjmp.h>
@@ -22,10 +22,10 @@
 #include "tests/unit/support/canned_server.h"
 
 #define OUTPUT_TOKENS 8
-#define SHORT_NS 300000000L /* timeout of requests whose answers stall */
-#define LONG_NS 20000000000L
+#define SHORT_NS 300000000L  /* timeout for requests whose answers stall */
+#define LONG_NS 20000000000L /* timeout for all other requests */
 
-/* One user of a model server. */
+/* One simulated user of a model server, with everything it needs. */
 struct trial {
     struct endpoint endpoint;
     struct workload workload;
@@ -100,7 +100,8 @@ static void tear_down(struct trial *trial)
     target_address_finish(&trial->target);
 }
 
-/* Does what a shard does for one request, until the request ends or reaches a timeout. */
+/* Does what a load thread (shard) does for one request, until it ends or reaches a timeout. Returns
+ * the timeout that was reached; FAILURE_NONE: the request ended. */
 static enum failure wait_for_end(struct trial *trial)
 {
     enum failure which;
@@ -127,22 +128,26 @@ static void perform_request(struct trial *trial, uint64_t index)
     virtual_user_end(&trial->user, cut);
 }
 
-/* Writes the outcome of a request, without times, and without what depends on chance (such as
- * whether the server closed the connection). The messages for broken connections and timeouts are
- * omitted, because the two clients word them differently. */
+/* Appends the outcome of a request. Omits the times, and whatever depends on chance (such as
+ * whether the server closed the connection). Also omits the messages for broken connections and
+ * timeouts, because the two clients word them differently. */
 static void describe(const struct request *request, struct text *out)
 {
-    text_addf(out, "%s, %ld: %ld chunks, tokens %ld of %ld (%ld cached)%s%s%s, finish '%s'",
-              failure_name(request->failure), request->status, request->chunks,
-              request->completion_tokens, request->prompt_tokens, request->cached_tokens,
-              request->is_stream ? ", a stream" : "", request->done ? ", done" : "",
-              request->reasoned ? ", reasoned" : "", request->finish_reason);
+    text_addf(
+        out,
+        "%s, status %ld: %ld chunks, %ld completion tokens, %ld prompt tokens (%ld cached)%s%s%s, "
+        "finish '%s'",
+        failure_name(request->failure), request->status, request->chunks,
+        request->completion_tokens, request->prompt_tokens, request->cached_tokens,
+        request->is_stream ? ", a stream" : "", request->done ? ", done" : "",
+        request->reasoned ? ", reasoned" : "", request->finish_reason);
     if (request->failure != FAILURE_RESET && request->failure != FAILURE_TTFT_TIMEOUT
         && request->failure != FAILURE_IDLE_TIMEOUT)
         text_addf(out, ": %.14s", request->failure_text); /* the rest may contain ids */
 }
 
-/* Sends two requests one after the other, so that the connection is reused if possible. */
+/* Sends two requests, one after the other, so that the connection is reused if possible. Appends
+ * their outcomes. */
 static void run(const struct simserve *server, enum bench_api api, bool by_libcurl,
                 int64_t timeout_ns, struct text *out)
 {
@@ -174,7 +179,7 @@ static void check_fault(const char *fault, enum bench_api api)
     run(&server, api, true, timeout_ns, &by_libcurl);
     run(&server, api, false, timeout_ns, &ours);
     if (strcmp(by_libcurl.data, ours.data) != 0)
-        fail_msg("%s\nby libcurl:\n%sours:\n%s", fault, by_libcurl.data, ours.data);
+        fail_msg("%s\nlibcurl:\n%sour client:\n%s", fault, by_libcurl.data, ours.data);
     assert_non_null(strchr(ours.data, '\n'));
     simserve_stop(&server);
 }
@@ -209,7 +214,7 @@ static void check_echo(const struct canned_answer *answer, bool by_libcurl, cons
     assert_int_not_equal(trial.user.request.failure, FAILURE_NONE);
     if (strstr(trial.user.request.failure_text, expected) == NULL
         || strstr(trial.user.request.failure_text, "3Kq9") != NULL)
-        fail_msg("\"%s\" does not say \"%s\", or contains the secret",
+        fail_msg("\"%s\" does not contain \"%s\", or it contains the secret",
                  trial.user.request.failure_text, expected);
     assert_null(strstr(trial.user.request.finish_reason, "3Kq9"));
     tear_down(&trial);
@@ -243,7 +248,7 @@ static void no_stored_text_contains_the_secret(void **state)
     }
 }
 
-static void resolves_only_servers_of_the_list(void **state)
+static void resolves_only_servers_in_allowed_servers(void **state)
 {
     struct endpoint endpoint = { .url = "http://127.0.0.1:9" };
     struct server_list *list;
@@ -268,7 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_clients_report_every_fault_alike),
         cmocka_unit_test(no_stored_text_contains_the_secret),
-        cmocka_unit_test(resolves_only_servers_of_the_list),
+        cmocka_unit_test(resolves_only_servers_in_allowed_servers),
     };
     struct error error;
 

@@ -34,7 +34,7 @@ static void must_refuse(const char *text, const char *because)
     assert_false(read_text(text, &plan, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
     if (strstr(error.message, because) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, because);
+        fail_msg("got the error '%s', expected it to contain '%s'", error.message, because);
 }
 
 static void fills_in_defaults(void **state)
@@ -85,7 +85,7 @@ static void refuses_missing_and_invalid_values_and_says_what_is_allowed(void **s
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"api\":\"x\"}", "completions or chat");
 }
 
-static void an_open_loop_has_rates_for_levels(void **state)
+static void an_open_loop_has_request_rates_as_levels(void **state)
 {
     struct plan plan;
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -106,7 +106,7 @@ static void an_open_loop_has_rates_for_levels(void **state)
     }
 }
 
-static void refuses_invalid_settings_of_load_and_window(void **state)
+static void refuses_invalid_settings_for_load_and_window(void **state)
 {
     (void)state;
     must_refuse("{\"arrival\":\"burst\",\"concurrency\":[1],\"input_tokens\":[4]}",
@@ -116,13 +116,13 @@ static void refuses_invalid_settings_of_load_and_window(void **state)
                 "'request_rate' contains 0: it must be from 0.001 to 20000");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"concurrency\":[1,2],"
                 "\"input_tokens\":[4]}",
-                "the most requests in flight, so give one, or omit it for 10000");
+                "the limit on requests in flight, so give one value, or omit it (default: 10000)");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"think_time_s\":1,"
                 "\"input_tokens\":[4]}",
                 "'think_time_s' is 1");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"burstiness\":2,"
                 "\"input_tokens\":[4]}",
-                "'burstiness' is 2: it is for 'arrival' gamma");
+                "'burstiness' is 2: it is only for 'arrival' gamma");
     must_refuse("{\"request_rate\":[1],\"concurrency\":[1],\"input_tokens\":[4]}",
                 "'request_rate' is for an open loop");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"window_limit_s\":29}",
@@ -131,8 +131,8 @@ static void refuses_invalid_settings_of_load_and_window(void **state)
                 "fixed or exponential");
 }
 
-/* Plans that were stored before there were open loops have no arrival. */
-static void old_plans_are_closed_loops(void **state)
+/* Plans that were stored before opsbrain had open loops do not have `arrival`. */
+static void plans_without_arrival_are_closed_loops(void **state)
 {
     struct plan plan;
 
@@ -198,7 +198,7 @@ static void reads_search_and_limits_and_refuses_invalid_ones(void **state)
                 "'limit_error_rate' is 2: it must be from 0 to 1");
 }
 
-/* Reports read the limits from the stored plan. */
+/* Reports get the limits from the stored plan. */
 static void limits_read_from_a_plan_are_those_that_were_written(void **state)
 {
     json_auto_t *written = NULL;
@@ -215,7 +215,7 @@ static void limits_read_from_a_plan_are_those_that_were_written(void **state)
     assert_memory_equal(&limits, &plan.limits, sizeof limits);
 }
 
-static void an_adaptive_search_is_estimated_by_the_cells_it_may_measure(void **state)
+static void an_adaptive_search_is_estimated_with_the_maximum_number_of_cells(void **state)
 {
     struct plan plan;
     struct plan_estimate full, adaptive;
@@ -233,16 +233,16 @@ static void an_adaptive_search_is_estimated_by_the_cells_it_may_measure(void **s
     assert_true(adaptive.duration_s < full.duration_s && adaptive.requests < full.requests);
 }
 
-static void refuses_invalid_or_contradictory_settings_of_the_workload(void **state)
+static void refuses_invalid_or_contradictory_settings_for_the_workload(void **state)
 {
 #define GRID "{\"concurrency\":[1],\"input_tokens\":[64,32],"
 
     (void)state;
-    must_refuse(GRID "\"input_spread\":0.5}", "the lengths are not drawn");
+    must_refuse(GRID "\"input_spread\":0.5}", "the lengths are not drawn at random");
     must_refuse(GRID "\"output_distribution\":\"lognormal\"}", "'output_spread' is missing");
     must_refuse(GRID "\"input_distribution\":\"uniform\",\"input_spread\":1.5}", "at most 1");
     must_refuse(GRID "\"input_distribution\":\"x\"}", "fixed, uniform, lognormal or dataset");
-    must_refuse(GRID "\"shared_prefix_tokens\":32}", "less than every input_tokens");
+    must_refuse(GRID "\"shared_prefix_tokens\":32}", "less than every value of input_tokens");
     must_refuse(GRID "\"prefix_pools\":2}", "nothing is shared");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[60000],\"shared_prefix_tokens\":50000,"
                 "\"prefix_pools\":100}",
@@ -250,7 +250,7 @@ static void refuses_invalid_or_contradictory_settings_of_the_workload(void **sta
     must_refuse(GRID "\"stop\":[\"x\"]}", "give natural_output true");
     must_refuse(GRID "\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\"]}", "at most 4");
     must_refuse(GRID "\"stop\":[\"\"]}",
-                "'stop' contains a text of 0 bytes: it must be from 1 to 64");
+                "'stop' contains a string of 0 bytes: it must be from 1 to 64");
     must_refuse(GRID "\"temperature\":2.5}", "'temperature' is 2.5");
     must_refuse(GRID "\"output_distribution\":\"dataset\"}", "'dataset' is missing");
     must_refuse(GRID "\"unique_prompts\":true}", "'dataset' is missing");
@@ -317,7 +317,7 @@ static void lists_cells_in_the_order_of_the_plan(void **state)
     }
 }
 
-static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state)
+static void two_deployments_take_turns_and_each_is_first_half_the_time(void **state)
 {
     struct plan plan;
     FREE_AUTO struct cell_plan *cells = NULL;
@@ -338,7 +338,7 @@ static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state
         assert_int_equal(a->concurrency, b->concurrency);
         assert_int_equal(a->input_tokens, b->input_tokens);
         assert_int_equal(a->output_tokens, b->output_tokens);
-        if (i < 16) /* the next repetition has the pair in the opposite order */
+        if (i < 16) /* in the next repetition, the pair is in the opposite order */
             assert_int_equal(a->subject, cells[i + 17].subject);
         first[a->subject]++;
     }
@@ -346,7 +346,7 @@ static void two_subjects_take_turns_and_each_is_first_half_the_time(void **state
     assert_int_equal(first[0], first[1]);
 }
 
-static void both_subjects_count_against_the_limit_of_cells(void **state)
+static void cells_of_both_deployments_count_towards_the_limit(void **state)
 {
     struct plan plan;
     struct plan_estimate alone, both;
@@ -368,7 +368,7 @@ static void both_subjects_count_against_the_limit_of_cells(void **state)
     assert_non_null(strstr(error.message, "x 2 deployments"));
 }
 
-static void digest_depends_on_plan_and_revisions(void **state)
+static void the_digest_depends_on_the_plan_the_deployments_and_their_revisions(void **state)
 {
     struct plan plan, other;
     struct deployment deployment = { .id = 1, .revision = 1, .name = "demo" };
@@ -403,8 +403,8 @@ static void an_estimate_follows_from_the_plan_and_the_assumed_server(void **stat
     must_read("{\"concurrency\":[2],\"input_tokens\":[1000],\"output_tokens\":[98],"
               "\"window_s\":20,\"warmup_limit_s\":10}",
               &plan);
-    /* A request takes a second. In 30 s, the two users complete 60 requests; 2 more are in flight
-     * at the end, for a second. The overhead is 4 s. */
+    /* A request is assumed to take one second. In 30 s, the two users complete 60 requests; 2 more
+     * are in flight at the end and take one more second. The overhead is 4 s. */
     plan_estimate(&plan, 1, &estimate);
     assert_int_equal(estimate.cells, 1);
     assert_int_equal(estimate.requests, 62);
@@ -424,21 +424,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_search_and_limits_and_refuses_invalid_ones),
         cmocka_unit_test(limits_read_from_a_plan_are_those_that_were_written),
-        cmocka_unit_test(an_adaptive_search_is_estimated_by_the_cells_it_may_measure),
+        cmocka_unit_test(an_adaptive_search_is_estimated_with_the_maximum_number_of_cells),
         cmocka_unit_test(fills_in_defaults),
         cmocka_unit_test(sorts_levels_and_removes_duplicates),
         cmocka_unit_test(refuses_missing_and_invalid_values_and_says_what_is_allowed),
-        cmocka_unit_test(an_open_loop_has_rates_for_levels),
-        cmocka_unit_test(refuses_invalid_settings_of_load_and_window),
-        cmocka_unit_test(old_plans_are_closed_loops),
+        cmocka_unit_test(an_open_loop_has_request_rates_as_levels),
+        cmocka_unit_test(refuses_invalid_settings_for_load_and_window),
+        cmocka_unit_test(plans_without_arrival_are_closed_loops),
         cmocka_unit_test(refuses_too_many_cells_and_says_how_many),
         cmocka_unit_test(refuses_too_many_levels),
-        cmocka_unit_test(refuses_invalid_or_contradictory_settings_of_the_workload),
+        cmocka_unit_test(refuses_invalid_or_contradictory_settings_for_the_workload),
         cmocka_unit_test(reads_back_what_it_wrote),
         cmocka_unit_test(lists_cells_in_the_order_of_the_plan),
-        cmocka_unit_test(two_subjects_take_turns_and_each_is_first_half_the_time),
-        cmocka_unit_test(both_subjects_count_against_the_limit_of_cells),
-        cmocka_unit_test(digest_depends_on_plan_and_revisions),
+        cmocka_unit_test(two_deployments_take_turns_and_each_is_first_half_the_time),
+        cmocka_unit_test(cells_of_both_deployments_count_towards_the_limit),
+        cmocka_unit_test(the_digest_depends_on_the_plan_the_deployments_and_their_revisions),
         cmocka_unit_test(an_estimate_follows_from_the_plan_and_the_assumed_server),
     };
 

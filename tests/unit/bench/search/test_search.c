@@ -13,21 +13,21 @@
 
 #define LEVELS 24
 
-/* What each load of a model server would show if it were measured. */
+/* What a measurement of a model server would show at each load. */
 struct curve {
     struct search_level levels[LEVELS];
     size_t count;
 };
 
-/* How a simulated model server responds to a load. */
+/* How a simulated model server responds to load. */
 struct model {
     double alone_s;       /* a request's latency with one user */
-    double per_user_s;    /* added to it for each further user served at once */
-    double slots;         /* users served at once; further ones wait */
-    double declines_from; /* users from which tokens/s fall; 0: they never do */
-    double loses_from;    /* users from which requests fail; 0: they never do */
-    double noise;         /* share by which tokens/s and latency vary, uniformly, up and down */
-    double limit_s;       /* limit of the latency; 0: none */
+    double per_user_s;    /* added to alone_s for each further user who is served at once */
+    double slots;         /* users served at once; all others wait */
+    double declines_from; /* above this many users, tokens/s fall; 0: they never fall */
+    double loses_from;    /* from this many users on, requests fail; 0: they never fail */
+    double noise;         /* tokens/s and latency vary up and down by at most this share */
+    double limit_s;       /* the limit on latency; 0: none */
     unsigned seed;
 };
 
@@ -65,7 +65,8 @@ static void draw(const struct model *model, struct curve *curve)
     }
 }
 
-/* The saturation point, peak and limit that search.h defines, if all levels are measured. */
+/* Returns what measuring every level would find: the saturation point, the peak and the limit, as
+ * search.h defines them. */
 static struct search_step full_grid_result(const struct curve *curve)
 {
     struct search_step out = {
@@ -94,7 +95,7 @@ struct found {
     size_t measured, most_lost_in_a_row;
 };
 
-/* Measures the levels that the search requests, one by one. */
+/* Measures, one by one, the levels that the search asks for. */
 static void search(const struct curve *curve, const struct search_hint *hint, struct found *out)
 {
     size_t lost = 0;
@@ -115,7 +116,7 @@ static void search(const struct curve *curve, const struct search_hint *hint, st
     }
 }
 
-/* The same with search_climb; *top is the greatest load that was measured. */
+/* Does the same with search_climb. *top is the largest load that was measured. */
 static void climb(const struct curve *curve, const struct search_hint *hint, struct found *out,
                   double *top)
 {
@@ -140,8 +141,8 @@ static bool differs(const struct search_step *a, const struct search_step *b)
     return a->saturation != b->saturation || a->limit != b->limit;
 }
 
-/* Checks that a search finds the saturation point and the limit of the full grid. Returns how many
- * levels the search measured. */
+/* Checks that a search finds the same saturation point and the same limit as the full grid. Returns
+ * how many levels the search measured. */
 static size_t check_same(const struct curve *curve, const struct search_hint *hint,
                          struct found *found)
 {
@@ -149,8 +150,8 @@ static size_t check_same(const struct curve *curve, const struct search_hint *hi
 
     search(curve, hint, found);
     if (differs(&found->step, &expected))
-        fail_msg("saturation %zd instead of %zd, limit %zd instead of %zd", found->step.saturation,
-                 expected.saturation, found->step.limit, expected.limit);
+        fail_msg("got saturation at level %zd and limit at level %zd, expected %zd and %zd",
+                 found->step.saturation, found->step.limit, expected.saturation, expected.limit);
     assert_true(found->measured <= search_most(curve->count));
     return found->measured;
 }
@@ -173,7 +174,7 @@ static struct model random_model(unsigned *seed)
     return model;
 }
 
-/* The same server with a longer context. */
+/* Changes the model to that of the same server with a longer context. */
 static void lengthen(struct model *model, unsigned *seed)
 {
     model->seed++;
@@ -196,11 +197,12 @@ static void finds_what_the_full_grid_finds_on_a_thousand_curves(void **state)
         draw(&model, &curve);
         measured += check_same(&curve, NULL, &found);
     }
-    print_message("without a hint: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    print_message("without a hint: on average, %.1f of %d levels were measured\n",
+                  (double)measured / 1000, LEVELS);
     assert_true(measured * 4 < 1000 * LEVELS);
 }
 
-/* The throughput of these curves does not grow above `slots` users. */
+/* On these curves, tokens/s do not grow above `slots` users. */
 static void a_climb_finds_the_saturation_point_and_stops_soon_above_it(void **state)
 {
     unsigned seed = 11;
@@ -219,7 +221,7 @@ static void a_climb_finds_the_saturation_point_and_stops_soon_above_it(void **st
         expected = full_grid_result(&curve);
         climb(&curve, NULL, &found, &top);
         assert_int_equal(found.step.saturation, expected.saturation);
-        assert_true(top <= 32 * model.slots); /* two steps by four, rounded up to the next level */
+        assert_true(top <= 32 * model.slots); /* two steps by a factor of four, each rounded up */
         assert_true(found.measured <= search_most(curve.count));
         climb(&curve, &hint, &again, &top);
         assert_int_equal(again.step.saturation, expected.saturation);
@@ -260,7 +262,8 @@ static void a_hint_from_a_shorter_context_saves_measurements(void **state)
         draw(&model, &curve);
         measured += check_same(&curve, &hint, &longer);
     }
-    print_message("after a shorter context: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    print_message("after a shorter context: on average, %.1f of %d levels were measured\n",
+                  (double)measured / 1000, LEVELS);
     assert_true(measured * 5 < 1000 * LEVELS);
 }
 
@@ -281,13 +284,14 @@ static void a_hint_from_an_earlier_repetition_saves_measurements(void **state)
         measured += check_same(&curve, &hint, &second);
         assert_true(second.measured <= first.measured);
     }
-    print_message("in a repetition: %.1f of %d levels\n", (double)measured / 1000, LEVELS);
+    print_message("in a repetition: on average, %.1f of %d levels were measured\n",
+                  (double)measured / 1000, LEVELS);
     assert_true(measured * 6 < 1000 * LEVELS);
 }
 
-/* Every figure is off by up to 2 %, so that even two full grids of one server can give different
+/* Every figure is off by up to 2 %, so even two full grids of the same server can give different
  * results. */
-static void with_noise_a_search_differs_from_its_grid_less_than_two_grids_do(void **state)
+static void with_noise_a_search_agrees_with_its_grid_better_than_another_grid_does(void **state)
 {
     unsigned seed = 10;
     size_t differ = 0, differ_anyway = 0, measured = 0;
@@ -310,15 +314,16 @@ static void with_noise_a_search_differs_from_its_grid_less_than_two_grids_do(voi
         differ += differs(&found.step, &expected);
         differ_anyway += differs(&other, &expected);
     }
-    print_message("with noise of 2 %%: %zu of 1000 verdicts differ, between two full grids %zu; "
-                  "%.1f of %d levels\n",
-                  differ, differ_anyway, (double)measured / 1000, LEVELS);
+    print_message(
+        "with noise of 2 %%: %zu of 1000 results differ from the full grid's; %zu differ between "
+        "two full grids; on average, %.1f of %d levels were measured\n",
+        differ, differ_anyway, (double)measured / 1000, LEVELS);
     assert_true(differ * 2 < differ_anyway);
 }
 
-/* Two kinds of curves may mislead the search: those whose tokens/s at the greatest load are so
- * little below the peak that the difference could be noise, and those that rise and fall between
- * two measured levels. */
+/* Two kinds of curves can mislead the search: those whose tokens/s at the largest load are so close
+ * to the peak that the difference could be noise, and those that rise and fall again between two
+ * measured levels. */
 static void finds_the_saturation_point_of_nearly_all_curves_with_a_decline(void **state)
 {
     unsigned seed = 11;
@@ -339,13 +344,14 @@ static void finds_the_saturation_point_of_nearly_all_curves_with_a_decline(void 
         off += found.step.saturation != expected.saturation;
         assert_int_equal(found.step.limit, expected.limit);
     }
-    print_message("with a decline: %.1f of %d levels, %zu of 1000 are off\n",
+    print_message("with a decline: on average, %.1f of %d levels were measured; %zu of 1000 "
+                  "results are wrong\n",
                   (double)measured / 1000, LEVELS, off);
     assert_true(off < 20);
 }
 
-/* A sweep ends after three failures in a row, because the server may be down. A server that fails
- * only at high loads should rarely cause that. */
+/* A sweep ends after three failed cells in a row, because the server might be down. A server that
+ * fails only at high loads should rarely cause this. */
 static void with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_sweep(void **state)
 {
     unsigned seed = 12;
@@ -362,8 +368,10 @@ static void with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_s
         measured += check_same(&curve, NULL, &found);
         ended += model.loses_from > 8 && found.most_lost_in_a_row > 2;
     }
-    print_message("with losses: %.1f of %d levels, %zu of 300 sweeps would end early\n",
-                  (double)measured / 300, LEVELS, ended);
+    print_message(
+        "with failures: on average, %.1f of %d levels were measured; %zu of 300 sweeps would end "
+        "early\n",
+        (double)measured / 300, LEVELS, ended);
     assert_true(ended < 30);
 }
 
@@ -384,14 +392,14 @@ static void finds_out_that_all_levels_meet_the_limits_or_that_none_does(void **s
     check_same(&curve, NULL, &found);
     assert_int_equal(found.step.limit, SEARCH_NONE);
     assert_int_equal(found.step.miss, 0);
-    /* The smallest load may have missed by chance, so the next load is measured, too. */
+    /* The smallest load may have missed the limit by chance, so the next load is measured, too. */
     assert_int_equal(found.known[1].state, LEVEL_SOUND);
     check_same(&curve, &hint, &longer);
-    /* It hardly misses by chance at two contexts, so the next load is not measured. */
+    /* It is unlikely to miss by chance at two contexts, so now the next load is not measured. */
     assert_int_equal(longer.known[1].state, LEVEL_UNKNOWN);
 }
 
-static void an_unlucky_smallest_load_does_not_hide_the_limit(void **state)
+static void a_miss_by_chance_at_the_smallest_load_does_not_hide_the_limit(void **state)
 {
     const struct model model = { .alone_s = 1, .slots = 64, .limit_s = 2 };
     struct curve curve;
@@ -444,8 +452,9 @@ static void finds_what_a_full_grid_of_few_levels_finds(void **state)
         check_same(&curve, NULL, &found);
 }
 
-/* A level that an earlier process measured may be lost where the search would not have asked. */
-static void a_lost_level_below_the_only_sound_one_is_not_asked_for_again(void **state)
+/* The results of an earlier process can include a lost level that this search would not have
+ * measured. */
+static void a_lost_level_below_the_only_sound_one_is_not_measured_again(void **state)
 {
     struct search_level levels[] = { { 1, LEVEL_LOST, 0, NAN },
                                      { 2, LEVEL_UNKNOWN, 0, NAN },
@@ -459,7 +468,7 @@ static void a_lost_level_below_the_only_sound_one_is_not_asked_for_again(void **
     assert_int_equal(step.next, 1);
 }
 
-static void search_most_grows_slowly_with_the_grid(void **state)
+static void search_most_grows_slowly_with_the_number_of_levels(void **state)
 {
     (void)state;
     assert_int_equal(search_most(1), 1);
@@ -494,7 +503,7 @@ static void says_why_a_level_need_not_be_measured(void **state)
     assert_string_equal(text.data, "under the saturation point at 64 requests/s");
 }
 
-static void uses_the_saturation_share_of_the_report(void **state)
+static void uses_the_same_saturation_share_as_the_report(void **state)
 {
     (void)state;
     assert_true(SEARCH_SHARE == SATURATION_SHARE);
@@ -543,18 +552,18 @@ int main(void)
         cmocka_unit_test(a_climb_ends_where_requests_fail),
         cmocka_unit_test(a_hint_from_a_shorter_context_saves_measurements),
         cmocka_unit_test(a_hint_from_an_earlier_repetition_saves_measurements),
-        cmocka_unit_test(with_noise_a_search_differs_from_its_grid_less_than_two_grids_do),
+        cmocka_unit_test(with_noise_a_search_agrees_with_its_grid_better_than_another_grid_does),
         cmocka_unit_test(finds_the_saturation_point_of_nearly_all_curves_with_a_decline),
         cmocka_unit_test(with_failures_a_search_agrees_with_the_full_grid_and_rarely_ends_a_sweep),
         cmocka_unit_test(finds_out_that_all_levels_meet_the_limits_or_that_none_does),
-        cmocka_unit_test(an_unlucky_smallest_load_does_not_hide_the_limit),
+        cmocka_unit_test(a_miss_by_chance_at_the_smallest_load_does_not_hide_the_limit),
         cmocka_unit_test(the_load_above_one_that_barely_misses_a_limit_is_measured),
         cmocka_unit_test(gives_up_if_nothing_succeeds),
         cmocka_unit_test(finds_what_a_full_grid_of_few_levels_finds),
-        cmocka_unit_test(a_lost_level_below_the_only_sound_one_is_not_asked_for_again),
-        cmocka_unit_test(search_most_grows_slowly_with_the_grid),
+        cmocka_unit_test(a_lost_level_below_the_only_sound_one_is_not_measured_again),
+        cmocka_unit_test(search_most_grows_slowly_with_the_number_of_levels),
         cmocka_unit_test(says_why_a_level_need_not_be_measured),
-        cmocka_unit_test(uses_the_saturation_share_of_the_report),
+        cmocka_unit_test(uses_the_same_saturation_share_as_the_report),
         cmocka_unit_test(the_report_agrees_with_the_search),
     };
 

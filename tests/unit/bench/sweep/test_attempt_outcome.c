@@ -25,7 +25,7 @@ static void judge(struct trial *trial, enum cross_check_verdict verdict, const c
     attempt_outcome_judge(&trial->work, &trial->subject, &check, &trial->result);
 }
 
-static void an_attempt_without_evidence_against_it_stays_as_it_is(void **state)
+static void an_attempt_without_evidence_against_it_is_accepted(void **state)
 {
     struct trial trial = { 0 };
 
@@ -36,7 +36,7 @@ static void an_attempt_without_evidence_against_it_stays_as_it_is(void **state)
     assert_string_equal(trial.work.stopped, "");
 }
 
-static void a_cell_contaminated_three_times_is_marked(void **state)
+static void a_cell_contaminated_three_times_is_accepted_and_marked(void **state)
 {
     struct trial trial = { 0 };
 
@@ -52,7 +52,7 @@ static void a_cell_contaminated_three_times_is_marked(void **state)
     assert_int_equal(trial.result.measurement.attempted, 9);
 }
 
-static void a_cell_whose_server_restarted_three_times_has_failed_and_has_no_figures(void **state)
+static void a_cell_whose_server_restarted_three_times_fails_without_figures(void **state)
 {
     struct trial trial = { 0 };
 
@@ -67,8 +67,8 @@ static void a_cell_whose_server_restarted_three_times_has_failed_and_has_no_figu
     assert_int_equal(trial.result.measurement.attempted, 0);
 }
 
-/* Other clients may be why the cell failed, but the cell is still reported as failed. */
-static void a_failed_cell_is_not_measured_again_because_of_other_clients(void **state)
+/* Other clients may have caused the failure, but the cell is still reported as failed. */
+static void other_clients_are_no_reason_to_measure_a_failed_cell_again(void **state)
 {
     const struct cross_check check = { .verdict = CROSS_CHECK_CONTAMINATED };
     struct trial trial = { .result.state = CELL_FAILED };
@@ -123,7 +123,7 @@ static void missing_metrics_make_a_cell_uneven(void **state)
                         "the server's metrics were unavailable for 5.5 s during the window");
 }
 
-static void an_even_cell_stays_as_it_is(void **state)
+static void an_even_cell_is_accepted(void **state)
 {
     const struct cross_check check = { 0 };
     struct trial trial = { .result.state = CELL_MEASURED };
@@ -139,11 +139,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_uneven_twice_is_accepted_and_marked),
         cmocka_unit_test(missing_metrics_make_a_cell_uneven),
-        cmocka_unit_test(an_even_cell_stays_as_it_is),
-        cmocka_unit_test(an_attempt_without_evidence_against_it_stays_as_it_is),
-        cmocka_unit_test(a_cell_contaminated_three_times_is_marked),
-        cmocka_unit_test(a_cell_whose_server_restarted_three_times_has_failed_and_has_no_figures),
-        cmocka_unit_test(a_failed_cell_is_not_measured_again_because_of_other_clients),
+        cmocka_unit_test(an_even_cell_is_accepted),
+        cmocka_unit_test(an_attempt_without_evidence_against_it_is_accepted),
+        cmocka_unit_test(a_cell_contaminated_three_times_is_accepted_and_marked),
+        cmocka_unit_test(a_cell_whose_server_restarted_three_times_fails_without_figures),
+        cmocka_unit_test(other_clients_are_no_reason_to_measure_a_failed_cell_again),
         cmocka_unit_test(a_different_model_stops_the_sweep),
     };
 

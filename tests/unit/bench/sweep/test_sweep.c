@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep measures, cell by cell, and stores. */
+/* What a sweep measures and stores, cell by cell. */
 #include "tests/unit/support/sweep_rig.h"
 
 #include "tests/simserve/harness/simserve.h"
@@ -93,7 +93,7 @@ static void an_open_loop_is_measured_rate_by_rate(void **state)
     tear_down(&rig);
 }
 
-static void prompts_of_a_dataset_are_measured_and_the_fingerprint_has_its_digest(void **state)
+static void a_datasets_prompts_are_sent_and_the_fingerprint_has_its_digest(void **state)
 {
     char digest[DIGEST_TEXT_SIZE], plan[512];
     const struct measurement *measurement;
@@ -118,12 +118,12 @@ static void prompts_of_a_dataset_are_measured_and_the_fingerprint_has_its_digest
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(cells[0].state, CELL_MEASURED);
     measurement = &cells[0].measurement;
-    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* 10 of the template */
+    assert_int_equal(measurement->input_tokens_min, 10 + 3); /* the template adds 10 */
     assert_int_equal(measurement->input_tokens_max, 10 + 5);
     assert_int_equal(measurement->output_tokens_min, 3);
     assert_int_equal(measurement->output_tokens_max, 5);
     assert_int_equal(measurement->output_tokens_differing, 0);
-    /* The plan leaves the lengths to the dataset. */
+    /* The plan requests no lengths, because they come from the dataset. */
     assert_int_equal(measurement->input_tokens_requested_max, 0);
     assert_true(measurement->prompts_repeated > 0);
     assert_ok(rig.ledger,
@@ -149,7 +149,7 @@ static void chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reporte
     cells = list_cells(&rig, &row, &count);
     assert_int_equal(cells[0].state, CELL_INFEASIBLE);
     assert_non_null(strstr(cells[0].reason, "4 input tokens are too few: the server itself adds"));
-    assert_non_null(strstr(cells[0].reason, "so that the shortest has 12"));
+    assert_non_null(strstr(cells[0].reason, "so the shortest possible prompt has 12"));
     check_cell(&cells[1]);
     assert_int_equal(cells[1].measurement.input_tokens_differing, 0);
     assert_int_equal(cells[1].measurement.input_tokens_requested_min, 64);
@@ -158,7 +158,7 @@ static void chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reporte
     tear_down(&rig);
 }
 
-static void a_prompt_over_the_context_is_infeasible_not_failed(void **state)
+static void cells_whose_prompts_exceed_the_context_are_infeasible_not_failed(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -234,8 +234,8 @@ static void check_inferred(const struct cell_row *cell)
     assert_non_null(strstr(cell->reason, " the saturation point at "));
 }
 
-/* The server runs eight requests at once: further users wait and add no throughput. The job pool
- * is shut down during the sweep, and a new one completes the sweep. */
+/* The server runs at most eight requests at once: further users wait and add no throughput. The job
+ * pool is shut down during the sweep, and a new one completes the sweep. */
 static void an_adaptive_search_measures_the_deciding_cells_and_infers_the_others(void **state)
 {
     struct rig rig;
@@ -280,7 +280,7 @@ static void await_attempt(const struct rig *rig, int attempt)
 
     while (atomic_load(&rig->attempts) < attempt) {
         if (clock_monotonic_ns() > until_ns)
-            fail_msg("attempt %d does not begin", attempt);
+            fail_msg("attempt %d did not begin", attempt);
         nanosleep(&pause, NULL);
     }
 }
@@ -293,8 +293,8 @@ static void set_unavailable(const struct rig *rig, bool is_unavailable)
                               200));
 }
 
-/* The server answers 503 from the second cell on; if it `recovers`, only until that cell is
- * measured again. */
+/* The server answers the requests of the second cell with 503. If it `recovers`, it works normally
+ * when that cell is measured again. */
 static void search_with_failures(void **state, bool recovers)
 {
     struct rig rig;
@@ -332,7 +332,7 @@ static void an_adaptive_search_measures_a_lost_level_again(void **state)
     search_with_failures(state, true);
 }
 
-static void a_level_that_is_lost_twice_has_failed(void **state)
+static void a_level_that_is_lost_twice_fails(void **state)
 {
     search_with_failures(state, false);
 }
@@ -342,13 +342,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_every_cell),
         cmocka_unit_test(an_open_loop_is_measured_rate_by_rate),
-        cmocka_unit_test(prompts_of_a_dataset_are_measured_and_the_fingerprint_has_its_digest),
+        cmocka_unit_test(a_datasets_prompts_are_sent_and_the_fingerprint_has_its_digest),
         cmocka_unit_test(chat_prompts_are_exact_and_a_template_that_leaves_no_room_is_reported),
-        cmocka_unit_test(a_prompt_over_the_context_is_infeasible_not_failed),
+        cmocka_unit_test(cells_whose_prompts_exceed_the_context_are_infeasible_not_failed),
         cmocka_unit_test(an_attempt_that_the_monitor_rejects_is_repeated_or_stops_the_sweep),
         cmocka_unit_test(an_adaptive_search_measures_the_deciding_cells_and_infers_the_others),
         cmocka_unit_test(an_adaptive_search_measures_a_lost_level_again),
-        cmocka_unit_test(a_level_that_is_lost_twice_has_failed),
+        cmocka_unit_test(a_level_that_is_lost_twice_fails),
     };
     struct error error;
 

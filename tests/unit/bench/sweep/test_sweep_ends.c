@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps that fail, stop, wait for one another, or continue after a shutdown. */
+/* Sweeps that fail, stop, are cancelled, wait for one another, or continue after a shutdown. */
 #include "tests/unit/support/sweep_rig.h"
 
 static void a_deployment_that_is_down_fails_the_sweep(void **state)
@@ -36,7 +36,7 @@ static void a_wrong_token_fails_the_sweep_and_is_not_shown(void **state)
     tear_down(&rig);
 }
 
-static void stops_when_the_deployment_fails_steadily(void **state)
+static void stops_when_the_deployment_keeps_failing(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -49,7 +49,7 @@ static void stops_when_the_deployment_fails_steadily(void **state)
     row = start_sweep(&rig, "{\"concurrency\":[1,2,3,4,5,6],\"input_tokens\":[4]," QUICK "}");
     await(&rig, row.job_id, JOB_RUNNING, "cell 2 of 6: 2 users");
     simserve_stop(&rig.server);
-    rig.port = 9; /* nobody listens there */
+    rig.port = 9; /* nothing listens on this port */
     let_go(&rig);
     job = await(&rig, row.job_id, JOB_FAILED, "");
     assert_non_null(strstr(job.outcome, "3 cells in a row failed"));
@@ -66,7 +66,7 @@ static void stops_when_the_deployment_fails_steadily(void **state)
     tear_down(&rig);
 }
 
-static void a_cancel_takes_effect_within_the_cell(void **state)
+static void a_cancel_takes_effect_in_the_middle_of_a_cell(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -119,7 +119,7 @@ static void stops_at_its_time_limit(void **state)
     tear_down(&rig);
 }
 
-static void a_time_limit_that_passes_after_the_last_window_stops_nothing(void **state)
+static void a_time_limit_that_passes_after_the_last_window_does_not_stop_the_sweep(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -135,7 +135,7 @@ static void a_time_limit_that_passes_after_the_last_window_stops_nothing(void **
     tear_down(&rig);
 }
 
-static void waits_in_line_for_another_deployment_on_the_same_server(void **state)
+static void waits_for_a_sweep_of_another_deployment_on_the_same_server(void **state)
 {
     struct rig rig;
     struct sweep_row first, second;
@@ -154,7 +154,7 @@ static void waits_in_line_for_another_deployment_on_the_same_server(void **state
     tear_down(&rig);
 }
 
-static void continues_after_a_shutdown_where_it_was(void **state)
+static void continues_after_a_shutdown_where_it_stopped(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -210,8 +210,8 @@ static void does_not_continue_with_a_different_context_length(void **state)
     tear_down(&rig);
 }
 
-/* Leaves a sweep as if its process had been killed just after the result of the only cell was
- * stored, stops the model server, and starts the jobs again. */
+/* Leaves a sweep as if its process had been killed just after it had stored the result of the only
+ * cell. Then stops the model server, and starts the jobs again. */
 static struct sweep_row killed_after_its_last_cell(struct rig *rig, enum cell_state result_state)
 {
     struct cell_result result = { .state = result_state, .workload_digest = "digest" };
@@ -259,7 +259,7 @@ static void a_kill_after_the_last_cell_loses_no_result(void **state)
     tear_down(&rig);
 }
 
-static void a_kill_after_the_last_cell_keeps_the_reason_of_the_failure(void **state)
+static void a_kill_after_the_last_cell_keeps_the_reason_for_the_failure(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -274,8 +274,9 @@ static void a_kill_after_the_last_cell_keeps_the_reason_of_the_failure(void **st
     tear_down(&rig);
 }
 
-/* Shuts the jobs down before the last cell of a sweep, and starts them again while the model server
- * is down. The sweep waits patience_ms for the server. */
+/* Shuts the jobs down during the last cell of a sweep, before the cell sends a request. Starts them
+ * again while `discover` reports that the model server is down. The sweep waits up to patience_ms
+ * for the server. */
 static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t patience_ms)
 {
     struct sweep_row row;
@@ -290,7 +291,7 @@ static struct sweep_row restarted_before_its_server(struct rig *rig, int64_t pat
     return row;
 }
 
-static void waits_after_a_restart_until_its_server_is_up_too(void **state)
+static void waits_after_a_restart_until_its_server_is_up_again(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -320,7 +321,7 @@ static void fails_when_its_server_does_not_come_back_in_time(void **state)
     tear_down(&rig);
 }
 
-static void a_cancel_takes_effect_while_it_waits_for_its_server(void **state)
+static void a_cancel_takes_effect_while_the_sweep_waits_for_its_server(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -342,18 +343,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deployment_that_is_down_fails_the_sweep),
         cmocka_unit_test(a_wrong_token_fails_the_sweep_and_is_not_shown),
-        cmocka_unit_test(stops_when_the_deployment_fails_steadily),
-        cmocka_unit_test(a_cancel_takes_effect_within_the_cell),
+        cmocka_unit_test(stops_when_the_deployment_keeps_failing),
+        cmocka_unit_test(a_cancel_takes_effect_in_the_middle_of_a_cell),
         cmocka_unit_test(stops_at_its_time_limit),
-        cmocka_unit_test(a_time_limit_that_passes_after_the_last_window_stops_nothing),
-        cmocka_unit_test(waits_in_line_for_another_deployment_on_the_same_server),
-        cmocka_unit_test(continues_after_a_shutdown_where_it_was),
+        cmocka_unit_test(a_time_limit_that_passes_after_the_last_window_does_not_stop_the_sweep),
+        cmocka_unit_test(waits_for_a_sweep_of_another_deployment_on_the_same_server),
+        cmocka_unit_test(continues_after_a_shutdown_where_it_stopped),
         cmocka_unit_test(does_not_continue_with_a_different_context_length),
         cmocka_unit_test(a_kill_after_the_last_cell_loses_no_result),
-        cmocka_unit_test(a_kill_after_the_last_cell_keeps_the_reason_of_the_failure),
-        cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_too),
+        cmocka_unit_test(a_kill_after_the_last_cell_keeps_the_reason_for_the_failure),
+        cmocka_unit_test(waits_after_a_restart_until_its_server_is_up_again),
         cmocka_unit_test(fails_when_its_server_does_not_come_back_in_time),
-        cmocka_unit_test(a_cancel_takes_effect_while_it_waits_for_its_server),
+        cmocka_unit_test(a_cancel_takes_effect_while_the_sweep_waits_for_its_server),
     };
     struct error error;
 

@@ -22,7 +22,7 @@ static void check_side(const struct cell_row *cell)
         assert_true(ttft_ms >= 5 && ttft_ms < 60);
 }
 
-static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
+static void alternates_between_two_deployments_even_after_a_shutdown(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -53,7 +53,7 @@ static void takes_turns_at_two_deployments_also_after_a_shutdown(void **state)
     assert_int_equal(count, 4);
     assert_string_equal(runs[0].deployment, "demo");
     assert_string_equal(runs[1].deployment, "other");
-    assert_string_equal(runs[3].deployment, "demo"); /* it is last in the second repetition */
+    assert_string_equal(runs[3].deployment, "demo"); /* measured last in the second repetition */
     assert_string_equal(runs[0].fingerprint, runs[3].fingerprint);
     assert_string_not_equal(runs[0].fingerprint, runs[1].fingerprint);
     run_rows_free(runs, count);
@@ -98,8 +98,8 @@ static void one_server_can_be_measured_under_two_names(void **state)
     tear_down(&rig);
 }
 
-/* Starts a sweep of a dataset with more prompts than a window takes, and with one prompt that fits
- * into a context of 100 tokens only with a short template. */
+/* Starts a sweep with a dataset that has more prompts than can be sent in a window. One of them
+ * fits in a context of 100 tokens only if the chat template is short. */
 static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *candidate)
 {
     const struct deployment a = ledger_deployment(rig->ledger, "demo"),
@@ -120,7 +120,7 @@ static struct sweep_row start_sweep_of_prompts(struct rig *rig, const char *cand
     return start_sweep_over(rig, &a, &b, plan);
 }
 
-static void a_prompt_too_long_for_one_deployment_is_left_out_for_both(void **state)
+static void a_prompt_too_long_for_one_deployment_is_skipped_for_both(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -143,7 +143,7 @@ static void a_prompt_too_long_for_one_deployment_is_left_out_for_both(void **sta
     tear_down(&rig);
 }
 
-static void prompts_count_as_repeated_if_another_deployment_on_the_server_got_them(void **state)
+static void prompts_sent_earlier_through_another_deployment_count_as_repeated(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -162,7 +162,7 @@ static void prompts_count_as_repeated_if_another_deployment_on_the_server_got_th
     tear_down(&rig);
 }
 
-static void stops_when_one_of_two_deployments_fails_steadily(void **state)
+static void stops_when_one_of_two_deployments_keeps_failing(void **state)
 {
     struct rig rig;
     struct sweep_row row;
@@ -192,12 +192,12 @@ static void stops_when_one_of_two_deployments_fails_steadily(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_turns_at_two_deployments_also_after_a_shutdown),
+        cmocka_unit_test(alternates_between_two_deployments_even_after_a_shutdown),
         cmocka_unit_test(two_sweeps_over_the_same_deployments_in_opposite_order_both_complete),
         cmocka_unit_test(one_server_can_be_measured_under_two_names),
-        cmocka_unit_test(a_prompt_too_long_for_one_deployment_is_left_out_for_both),
-        cmocka_unit_test(prompts_count_as_repeated_if_another_deployment_on_the_server_got_them),
-        cmocka_unit_test(stops_when_one_of_two_deployments_fails_steadily),
+        cmocka_unit_test(a_prompt_too_long_for_one_deployment_is_skipped_for_both),
+        cmocka_unit_test(prompts_sent_earlier_through_another_deployment_count_as_repeated),
+        cmocka_unit_test(stops_when_one_of_two_deployments_keeps_failing),
     };
     struct error error;
 

@@ -11,8 +11,9 @@
 #define CELL_S 10
 #define CELLS 10
 
-/* Checks the time left of a sweep with `done` cells done. The first `inferred` of them were
- * inferred; the others took CELL_S seconds each. The current cell began elapsed_s ago. */
+/* Checks the estimate of the time left when `done` of the sweep's cells are done. The first
+ * `inferred` of these were inferred; the others took CELL_S seconds each. The current cell began
+ * elapsed_s ago. */
 static void expect(enum plan_search search, size_t done, size_t inferred, double elapsed_s,
                    const char *expected)
 {
@@ -42,7 +43,7 @@ static void the_remaining_cells_are_expected_to_take_as_long_as_the_earlier_ones
     expect(SEARCH_FULL, 9, 0, 7, "; 3 s left");
 }
 
-static void a_cell_that_takes_too_long_does_not_reduce_the_time_for_later_cells(void **state)
+static void a_cell_that_takes_longer_does_not_reduce_the_time_for_later_cells(void **state)
 {
     (void)state;
     expect(SEARCH_FULL, 4, 0, CELL_S, "; 50 s left");
@@ -58,7 +59,7 @@ static void the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second(voi
     expect(SEARCH_FULL, 9, 0, CELL_S - 0.2, "");
 }
 
-static void a_search_assumes_the_share_inferred_so_far_or_a_guess_if_none_was(void **state)
+static void a_search_assumes_the_share_of_cells_inferred_so_far_or_else_a_guess(void **state)
 {
     (void)state;
     expect(SEARCH_ADAPTIVE, 4, 2, 0, "; 35 s left");
@@ -71,9 +72,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_remaining_cells_are_expected_to_take_as_long_as_the_earlier_ones),
-        cmocka_unit_test(a_cell_that_takes_too_long_does_not_reduce_the_time_for_later_cells),
+        cmocka_unit_test(a_cell_that_takes_longer_does_not_reduce_the_time_for_later_cells),
         cmocka_unit_test(the_time_left_is_omitted_if_it_is_unknown_or_below_half_a_second),
-        cmocka_unit_test(a_search_assumes_the_share_inferred_so_far_or_a_guess_if_none_was),
+        cmocka_unit_test(a_search_assumes_the_share_of_cells_inferred_so_far_or_else_a_guess),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

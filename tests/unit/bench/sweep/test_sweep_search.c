@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cells a sweep measures, in which order, and which it infers. The store is real; the results
- * come from a model of the server. */
+ * are simulated. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ struct rig {
     struct sweep_row row;
     struct job_run run;
     struct sweep_work work;
-    double slots[2];        /* users served at once, by subject */
+    double slots[2];        /* users served at once, by deployment */
     int64_t context_tokens; /* longer prompts are refused */
     size_t measured;
 };
@@ -76,8 +76,8 @@ static void tear_down(struct rig *rig)
     sweep_row_finish(&rig->row);
 }
 
-/* The simulated result of a cell: a request takes 2 s and 1 ms for each prompt token, and
- * proportionally longer if there are more users than slots. */
+/* The simulated result of a cell. A request takes 2 s plus 1 ms per prompt token; if there are more
+ * users than slots, proportionally longer. */
 static struct cell_result simulate(const struct rig *rig, const struct cell_row *cell)
 {
     double slots = rig->slots[cell->deployment_id != rig->row.deployment_id];

@@ -29,7 +29,7 @@ static void must_refuse(const char *text, const char *because)
     assert_false(dataset_read(text, strlen(text), &dataset, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
     if (strstr(error.message, because) == NULL)
-        fail_msg("'%s' does not say '%s'", error.message, because);
+        fail_msg("got the error '%s', expected it to contain '%s'", error.message, because);
 }
 
 static void expect_prompt(const struct dataset *dataset, size_t row, const char *prompt)
@@ -125,7 +125,7 @@ static void says_what_is_wrong_with_a_file(void **state)
     must_refuse("{\"prompt\":\"a\"}\n{\"prompt\":\n", "cannot be read in line 2");
     must_refuse("{\"prompt\":\"\\ud800\"}", "cannot be read");
     must_refuse("[1,2]", "cannot be read");
-    must_refuse("[{\"a\":1}]", "no prompt and no length that can be sent; 1 records");
+    must_refuse("[{\"a\":1}]", "none of the dataset's 1 records has a usable prompt");
     must_refuse("[{\"conversations\":{\"from\":\"human\"}}]",
                 "at byte 19: a different value was expected");
 }

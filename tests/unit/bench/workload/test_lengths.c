@@ -11,7 +11,7 @@
 
 #define DRAWS 100000
 
-/* Draws many lengths; mean and deviation are relative to the requested mean. */
+/* Draws many lengths. Their mean and standard deviation are relative to the requested mean. */
 static void draw_many(const struct lengths *lengths, double *mean, double *deviation, int64_t *low,
                       int64_t *high)
 {
@@ -34,7 +34,7 @@ static void draw_many(const struct lengths *lengths, double *mean, double *devia
     *deviation = sqrt(squares / DRAWS - *mean * *mean);
 }
 
-static void fixed_lengths_are_the_mean(void **state)
+static void fixed_lengths_equal_the_mean(void **state)
 {
     const struct lengths lengths = { DISTRIBUTION_FIXED, 77, 0 };
     struct generator generator;
@@ -74,7 +74,7 @@ static void lognormal_lengths_have_the_requested_mean_and_deviation(void **state
     assert_true(high > 5000 && high <= lengths_longest(&lengths));
 }
 
-static void no_length_is_under_one_token(void **state)
+static void no_length_is_below_one_token(void **state)
 {
     const struct lengths short_ones = { DISTRIBUTION_LOGNORMAL, 1, 2 };
     const struct lengths wide = { DISTRIBUTION_UNIFORM, 3, 1 };
@@ -92,10 +92,10 @@ static void no_length_is_under_one_token(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_lengths_are_the_mean),
+        cmocka_unit_test(fixed_lengths_equal_the_mean),
         cmocka_unit_test(uniform_lengths_fill_their_range_evenly),
         cmocka_unit_test(lognormal_lengths_have_the_requested_mean_and_deviation),
-        cmocka_unit_test(no_length_is_under_one_token),
+        cmocka_unit_test(no_length_is_below_one_token),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How prompts are made for simserve, and for servers that count tokens in other ways. */
+/* How prompts are made for simserve, and for servers that count tokens in a different way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void says_that_a_server_does_not_stream(void **state)
     struct simserve server = simserve_start((const char *[]){ "--fault", "not_sse=1", NULL });
 
     (void)state;
-    must_not_learn(server.port, BENCH_COMPLETIONS, "does not stream");
+    must_not_learn(server.port, BENCH_COMPLETIONS, "is not a readable stream of events");
     simserve_stop(&server);
 }
 
@@ -75,7 +75,8 @@ static void a_missing_key_is_reported(void **state)
 
 /* ---- A server whose tokens are words --------------------------------------------------------- */
 
-/* A word of more than one_token_letters letters is two tokens, any other word is one. */
+/* A server that counts a word of more than one_token_letters letters as two tokens, and any other
+ * word as one. */
 struct word_server {
     int listener, port;
     pthread_t thread;
@@ -89,7 +90,7 @@ struct word_server {
 
 static int64_t count_text(const struct word_server *server, const char *text)
 {
-    int64_t tokens = 3; /* tokens of the template */
+    int64_t tokens = 3; /* for the template */
 
     while (*text != '\0') {
         size_t length = strcspn(text, " ");
@@ -197,7 +198,7 @@ static void words_of_several_tokens_are_skipped(void **state)
     assert_true(server.requests < 60);
 }
 
-static void single_letters_are_exact_if_words_are_split(void **state)
+static void letters_are_used_if_every_word_is_several_tokens(void **state)
 {
     struct word_server server = { .one_token_letters = 1,
                                   .reports_prompt_tokens = true,
@@ -213,7 +214,7 @@ static void single_letters_are_exact_if_words_are_split(void **state)
     assert_int_equal(workload.overhead_tokens, 4);
 }
 
-static void the_average_is_used_if_no_word_is_one_token(void **state)
+static void the_average_is_used_if_no_word_or_letter_is_one_token(void **state)
 {
     struct word_server server = { .one_token_letters = 0,
                                   .reports_prompt_tokens = true,
@@ -245,7 +246,7 @@ static void fields_that_the_server_refuses_are_omitted_or_replaced(void **state)
     learn(server.port, BENCH_CHAT, &workload);
     assert_true(workload.fields & FIELD_MAX_COMPLETION_TOKENS);
     assert_false(workload.fields & FIELD_MAX_TOKENS);
-    server.refusal = 500; /* as some servers do */
+    server.refusal = 500; /* some servers refuse with this status */
     server.refused = "ignore_eos";
     learn(server.port, BENCH_COMPLETIONS, &workload);
     assert_int_equal(workload.fields, FIELD_MAX_TOKENS | FIELD_STREAM_USAGE | FIELD_MIN_TOKENS);
@@ -309,8 +310,8 @@ int main(void)
         cmocka_unit_test(says_that_a_server_does_not_stream),
         cmocka_unit_test(a_missing_key_is_reported),
         cmocka_unit_test(words_of_several_tokens_are_skipped),
-        cmocka_unit_test(single_letters_are_exact_if_words_are_split),
-        cmocka_unit_test(the_average_is_used_if_no_word_is_one_token),
+        cmocka_unit_test(letters_are_used_if_every_word_is_several_tokens),
+        cmocka_unit_test(the_average_is_used_if_no_word_or_letter_is_one_token),
         cmocka_unit_test(fields_that_the_server_refuses_are_omitted_or_replaced),
         cmocka_unit_test(a_stream_with_a_wrong_content_type_is_recognized),
         cmocka_unit_test(usage_in_every_chunk_is_requested_if_the_server_supports_it),

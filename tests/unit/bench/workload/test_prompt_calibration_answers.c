@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the calibration of prompts learns from answers of servers: refusals, streams, a missing API,
- * early ends, and waits. */
+/* What the calibration of prompts learns from a server's answers: refused settings, unusual
+ * streams, a missing API, answers that end early, and requests to retry later. */
 #include "tests/unit/support/canned_server.h"
 #include "tests/unit/support/prompt_learning.h"
 #include "tests/unit/support/script_server.h"
 
-static void the_plans_temperature_is_used_if_0_is_refused(void **state)
+static void the_plans_temperature_is_used_if_a_temperature_of_0_is_refused(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .when = "\"temperature\":0,", .status = 422,
@@ -24,7 +24,7 @@ static void the_plans_temperature_is_used_if_0_is_refused(void **state)
     (void)state;
     canned_start(&server, answers);
     must_not_learn(server.port, BENCH_CHAT,
-                   "the server refuses a \"temperature\" of 0: plan another");
+                   "the server refuses a \"temperature\" of 0: set another");
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
     if (!prompt_calibration_workload(&asker, BENCH_CHAT, "\"temperature\":0.7", &workload, &error))
         fail_msg("%s", error.message);
@@ -54,8 +54,8 @@ static void prompts_can_be_made_for_a_server_that_always_streams(void **state)
 
 #define PINGS ": ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n: ping\n\n"
 
-/* A gateway keeps sending comments long after its backend has died. */
-static void a_stream_that_sends_only_comments_after_an_event_has_failed(void **state)
+/* A gateway can keep sending comments long after its backend has died. */
+static void a_stream_fails_if_only_comments_follow_its_first_event(void **state)
 {
     static const struct canned_answer answers[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -75,7 +75,7 @@ static void a_stream_that_sends_only_comments_after_an_event_has_failed(void **s
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
     assert_false(prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, &error));
     canned_stop(&server);
-    assert_non_null(strstr(error.message, "had nothing but comments after 1 events"));
+    assert_non_null(strstr(error.message, "for more than 0.3 s (events before that: 1)"));
 }
 
 static void if_an_api_is_missing_the_other_one_is_suggested(void **state)
@@ -94,8 +94,8 @@ static void if_an_api_is_missing_the_other_one_is_suggested(void **state)
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"" reason "\"}]}\n\n"   \
     "data: {\"choices\":[],\"usage\":{\"completion_tokens\":" tokens "}}\n\ndata: [DONE]\n\n"
 
-/* Whether a plan of at most 64 output tokens may begin on a server that gives these answers. */
-static bool may_sweep(const struct canned_answer *answers, bool natural_output, struct error *error)
+/* Whether a plan for at most 64 output tokens can be run on a server that gives these answers. */
+static bool can_sweep(const struct canned_answer *answers, bool natural_output, struct error *error)
 {
     const struct plan plan = { .output_tokens = { 8, 64 },
                                .output_count = 2,
@@ -104,19 +104,19 @@ static bool may_sweep(const struct canned_answer *answers, bool natural_output, 
     const struct asker asker = { &endpoint, never_stopped, NULL };
     struct canned_server server;
     struct workload workload;
-    bool may;
+    bool can;
 
     canned_start(&server, answers);
     snprintf(endpoint.url, sizeof endpoint.url, "http://127.0.0.1:%d", server.port);
     if (!prompt_calibration_workload(&asker, BENCH_CHAT, "", &workload, error))
         fail_msg("%s", error->message);
-    may = prompt_calibration_sampling(&asker, &plan, &workload, error);
+    can = prompt_calibration_sampling(&asker, &plan, &workload, error);
     canned_stop(&server);
-    return may;
+    return can;
 }
 
-/* Ollama, LM Studio, TGI and proxies accept fields that they do not know, and ignore them:
- * with these servers, min_tokens does not keep an answer from ending early. */
+/* Ollama, LM Studio, TGI and proxies accept fields that they do not know, and ignore them. With
+ * such servers, min_tokens does not keep an answer from ending early. */
 static void a_server_whose_answers_end_early_is_refused_without_natural_output(void **state)
 {
     static const struct canned_answer stops[] = {
@@ -128,14 +128,14 @@ static void a_server_whose_answers_end_early_is_refused_without_natural_output(v
     struct error error;
 
     (void)state;
-    assert_false(may_sweep(stops, false, &error));
+    assert_false(can_sweep(stops, false, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
     assert_non_null(strstr(error.message, "after 7 and 7 of 64 output tokens"));
     assert_non_null(strstr(error.message, "give natural_output true"));
-    assert_true(may_sweep(stops, true, &error));
+    assert_true(can_sweep(stops, true, &error));
 }
 
-static void one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep(void **state)
+static void one_early_end_or_an_end_at_the_limit_does_not_prevent_the_sweep(void **state)
 {
     static const struct canned_answer by_length[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -144,7 +144,7 @@ static void one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep(void
         { NULL },
     };
     static const struct canned_answer early_once[] = {
-        /* Two words that only the longer of the two trial prompts contains. */
+        /* Only the longer of the two trial prompts contains these two words. */
         { "/v1/chat/completions", .when = "has first", .type = "text/event-stream",
           .body = ENDED("length", "64") },
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -155,11 +155,11 @@ static void one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep(void
     struct error error;
 
     (void)state;
-    assert_true(may_sweep(by_length, false, &error));
-    assert_true(may_sweep(early_once, false, &error));
+    assert_true(can_sweep(by_length, false, &error));
+    assert_true(can_sweep(early_once, false, &error));
 }
 
-static void a_server_may_say_in_many_ways_that_it_has_only_the_other_api(void **state)
+static void a_server_can_say_in_many_ways_that_it_has_only_the_other_api(void **state)
 {
     static const struct canned_answer refusals[] = {
         { "/v1/chat/completions", .status = 404, .body = "{\"detail\":\"Not Found\"}" },
@@ -212,7 +212,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
     "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
 
-static void repeats_a_request_if_the_server_asks_to_retry_later(void **state)
+static void repeats_a_request_after_a_429_with_retry_after(void **state)
 {
     static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
                                                 { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
@@ -229,7 +229,7 @@ static void repeats_a_request_if_the_server_asks_to_retry_later(void **state)
     assert_int_equal(server.next, 3);
 }
 
-static void does_not_wait_longer_than_two_minutes(void **state)
+static void fails_if_it_would_have_to_wait_longer_than_two_minutes(void **state)
 {
     static const struct script_step steps[] = { { .bytes = BUSY("121"), .after = SCRIPT_CLOSE },
                                                 { 0 } };
@@ -249,7 +249,7 @@ static bool has_answered(void *context)
     return server->closed > 0;
 }
 
-static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
+static void a_wait_that_the_server_asks_for_ends_when_the_job_stops(void **state)
 {
     static const struct script_step steps[] = { { .bytes = BUSY("100"), .after = SCRIPT_CLOSE },
                                                 { 0 } };
@@ -270,17 +270,17 @@ static void a_wait_that_the_server_asks_for_ends_with_the_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plans_temperature_is_used_if_0_is_refused),
+        cmocka_unit_test(the_plans_temperature_is_used_if_a_temperature_of_0_is_refused),
         cmocka_unit_test(prompts_can_be_made_for_a_server_that_always_streams),
-        cmocka_unit_test(a_stream_that_sends_only_comments_after_an_event_has_failed),
+        cmocka_unit_test(a_stream_fails_if_only_comments_follow_its_first_event),
         cmocka_unit_test(if_an_api_is_missing_the_other_one_is_suggested),
         cmocka_unit_test(a_server_whose_answers_end_early_is_refused_without_natural_output),
-        cmocka_unit_test(one_early_end_or_an_end_by_the_limit_does_not_prevent_the_sweep),
-        cmocka_unit_test(a_server_may_say_in_many_ways_that_it_has_only_the_other_api),
+        cmocka_unit_test(one_early_end_or_an_end_at_the_limit_does_not_prevent_the_sweep),
+        cmocka_unit_test(a_server_can_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
-        cmocka_unit_test(repeats_a_request_if_the_server_asks_to_retry_later),
-        cmocka_unit_test(does_not_wait_longer_than_two_minutes),
-        cmocka_unit_test(a_wait_that_the_server_asks_for_ends_with_the_job),
+        cmocka_unit_test(repeats_a_request_after_a_429_with_retry_after),
+        cmocka_unit_test(fails_if_it_would_have_to_wait_longer_than_two_minutes),
+        cmocka_unit_test(a_wait_that_the_server_asks_for_ends_when_the_job_stops),
     };
     struct error error;
 

@@ -3,9 +3,9 @@
  * compared. */
 #include "tests/unit/support/prompt_requests.h"
 
-static struct prompt_source *make_of_dataset(const struct workload *workload,
-                                             const struct plan *plan, const char *file,
-                                             struct dataset *dataset)
+static struct prompt_source *make_from_dataset(const struct workload *workload,
+                                               const struct plan *plan, const char *file,
+                                               struct dataset *dataset)
 {
     struct prompt_source_order order = { .workload = workload,
                                          .plan = plan,
@@ -32,12 +32,12 @@ static void a_datasets_prompts_are_sent_as_they_are(void **state)
                                .output_distribution = DISTRIBUTION_DATASET };
     DATASET_AUTO dataset = { 0 };
     struct prompt_source *prompts =
-        make_of_dataset(&workload, &plan,
-                        "{\"prompt\":\"Say \\\"a\\\"\",\"output_tokens\":3}\n"
-                        "{\"prompt\":\"two\",\"output_tokens\":4}\n"
-                        "{\"prompt\":\"too long\",\"output_tokens\":99}\n"
-                        "{\"prompt\":\"no answer\"}\n",
-                        &dataset);
+        make_from_dataset(&workload, &plan,
+                          "{\"prompt\":\"Say \\\"a\\\"\",\"output_tokens\":3}\n"
+                          "{\"prompt\":\"two\",\"output_tokens\":4}\n"
+                          "{\"prompt\":\"too long\",\"output_tokens\":99}\n"
+                          "{\"prompt\":\"no answer\"}\n",
+                          &dataset);
     int seen[2] = { 0 };
 
     (void)state;
@@ -75,7 +75,7 @@ static void repeated_prompts_are_made_unique_if_the_plan_says_so(void **state)
 
     (void)state;
     workload.api = BENCH_CHAT;
-    prompts = make_of_dataset(&workload, &plan, "[{\"prompt\":\"same\"}]", &dataset);
+    prompts = make_from_dataset(&workload, &plan, "[{\"prompt\":\"same\"}]", &dataset);
     one = read_prompt(prompts, 0, 7);
     again = read_prompt(prompts, 1, 4096);
     texts[0] = json_get_text(json_array_get(json_object_get(one, "messages"), 0), "content", "");
@@ -97,7 +97,7 @@ static void generated_prompts_have_the_lengths_of_a_dataset(void **state)
                                .input_distribution = DISTRIBUTION_DATASET,
                                .output_distribution = DISTRIBUTION_DATASET };
     DATASET_AUTO dataset = { 0 };
-    struct prompt_source *prompts = make_of_dataset(
+    struct prompt_source *prompts = make_from_dataset(
         &workload, &plan, "input_tokens,output_tokens\n60,5\n30,9\n1,5\n99,5\n", &dataset);
 
     (void)state;
@@ -117,7 +117,7 @@ static void generated_prompts_have_the_lengths_of_a_dataset(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void a_dataset_that_does_not_fit_is_refused(void **state)
+static void a_dataset_whose_prompts_all_exceed_the_context_is_refused(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1, .input_distribution = DISTRIBUTION_DATASET };
@@ -138,7 +138,8 @@ static void a_dataset_that_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
-/* One server adds 1 token to each prompt, the other 30. Their context is 100 tokens. */
+/* One server adds 1 token to each prompt, and the other adds 30. Both have a context of 100
+ * tokens. */
 static void servers_that_are_compared_get_prompts_of_the_same_lengths(void **state)
 {
     static const char *const files[] = {
@@ -205,7 +206,7 @@ int main(void)
         cmocka_unit_test(a_datasets_prompts_are_sent_as_they_are),
         cmocka_unit_test(repeated_prompts_are_made_unique_if_the_plan_says_so),
         cmocka_unit_test(generated_prompts_have_the_lengths_of_a_dataset),
-        cmocka_unit_test(a_dataset_that_does_not_fit_is_refused),
+        cmocka_unit_test(a_dataset_whose_prompts_all_exceed_the_context_is_refused),
         cmocka_unit_test(servers_that_are_compared_get_prompts_of_the_same_lengths),
     };
 

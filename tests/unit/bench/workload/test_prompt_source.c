@@ -9,7 +9,7 @@ static struct prompt_source *make_prompts(const struct workload *workload, uint6
     return make_prompts_of_plan(workload, &plan, tokens, 5);
 }
 
-static void bodies_are_requests_of_the_requested_length(void **state)
+static void bodies_are_requests_with_prompts_of_the_requested_length(void **state)
 {
     static const int64_t lengths[] = { 2, 17, 33, 34, 1000 };
 
@@ -69,7 +69,7 @@ static bool same_head(const json_t *a, const json_t *b, size_t count)
     return true;
 }
 
-static void other_requests_and_other_attempts_begin_differently(void **state)
+static void different_requests_and_different_attempts_begin_differently(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct plan plan = { .seed = 1 };
@@ -82,7 +82,7 @@ static void other_requests_and_other_attempts_begin_differently(void **state)
         json_auto_t *next = read_prompt(prompts, index, 4096);
         json_auto_t *retried = read_prompt(other_attempt, index, 4096);
 
-        assert_false(same_head(first, next, 16)); /* a block of the prefix cache */
+        assert_false(same_head(first, next, 16)); /* 16 tokens: a block of the prefix cache */
         assert_false(same_head(next, retried, 16));
     }
     prompt_source_destroy(other_attempt);
@@ -145,7 +145,7 @@ static void refuses_prompts_that_have_no_room_for_a_piece(void **state)
     };
     assert_false(prompt_source_create(&order, &prompts, &error));
     assert_non_null(strstr(error.message, "12 input tokens are too few"));
-    assert_non_null(strstr(error.message, "the shortest has 13"));
+    assert_non_null(strstr(error.message, "the shortest possible prompt has 13"));
 }
 
 /* ---- Drawn lengths, and shared prefixes ------------------------------------------------------ */
@@ -156,7 +156,7 @@ static const struct plan spread_plan = { .seed = 1,
                                          .output_distribution = DISTRIBUTION_LOGNORMAL,
                                          .output_spread = 0.8 };
 
-static void each_body_has_its_drawn_lengths(void **state)
+static void each_body_has_the_lengths_drawn_for_it(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     struct prompt_source *prompts = make_prompts_of_plan(&workload, &spread_plan, 100, 5);
@@ -242,7 +242,7 @@ static void drawn_lengths_are_cut_to_the_context_and_marked(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void a_mean_over_the_context_is_refused(void **state)
+static void a_mean_length_that_exceeds_the_context_is_refused(void **state)
 {
     struct workload workload = make_workload(PROMPT_IDS);
     const struct prompt_source_order order = { .workload = &workload,
@@ -259,7 +259,8 @@ static void a_mean_over_the_context_is_refused(void **state)
     assert_non_null(strstr(error.message, "exceed the model's context of 107"));
 }
 
-/* A number made of a prompt's first ids, to compare the beginnings of prompts. */
+/* Combines a prompt's first three token ids into one number, to compare the beginnings of
+ * prompts. */
 static json_int_t first_ids(const json_t *json)
 {
     const json_t *ids = json_object_get(json, "prompt");
@@ -299,7 +300,7 @@ static void prompts_share_as_many_prefixes_as_there_are_pools(void **state)
     prompt_source_destroy(prompts);
 }
 
-static void a_different_attempt_shares_different_prefixes(void **state)
+static void different_attempts_have_different_prefixes(void **state)
 {
     struct workload workload = make_workload(PROMPT_WORDS);
     const struct plan plan = { .seed = 1, .shared_prefix_tokens = 40 };
@@ -368,18 +369,18 @@ static void a_stored_workload_is_read_back_unless_it_is_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_are_requests_of_the_requested_length),
+        cmocka_unit_test(bodies_are_requests_with_prompts_of_the_requested_length),
         cmocka_unit_test(word_prompts_have_a_word_for_each_token),
-        cmocka_unit_test(other_requests_and_other_attempts_begin_differently),
+        cmocka_unit_test(different_requests_and_different_attempts_begin_differently),
         cmocka_unit_test(equal_sources_make_equal_requests),
         cmocka_unit_test(the_digest_depends_on_the_seed_and_the_length),
         cmocka_unit_test(refuses_prompts_that_have_no_room_for_a_piece),
-        cmocka_unit_test(each_body_has_its_drawn_lengths),
+        cmocka_unit_test(each_body_has_the_lengths_drawn_for_it),
         cmocka_unit_test(lengths_depend_on_the_seed_but_not_on_the_attempt),
         cmocka_unit_test(drawn_lengths_are_cut_to_the_context_and_marked),
-        cmocka_unit_test(a_mean_over_the_context_is_refused),
+        cmocka_unit_test(a_mean_length_that_exceeds_the_context_is_refused),
         cmocka_unit_test(prompts_share_as_many_prefixes_as_there_are_pools),
-        cmocka_unit_test(a_different_attempt_shares_different_prefixes),
+        cmocka_unit_test(different_attempts_have_different_prefixes),
         cmocka_unit_test(sampling_and_natural_output_apply_to_each_body),
         cmocka_unit_test(a_stored_workload_is_read_back_unless_it_is_damaged),
     };

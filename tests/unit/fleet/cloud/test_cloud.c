@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where calls to a cloud may go, how their answers are judged, and which are repeated. */
+/* Which addresses can be called with a cloud's credential, how the answers are judged, and which
+ * calls are repeated. */
 #include "tests/unit/support/cloud_world.h"
 
-static void test_a_401_is_answered_by_one_new_token(void **state)
+static void test_after_a_401_one_new_token_is_tried(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_WORKLOAD_IDENTITY, "");
@@ -62,7 +63,7 @@ static void test_a_credential_goes_only_to_its_own_services(void **state)
     cloud_destroy(none);
 }
 
-static void test_a_change_without_a_usable_answer_may_have_been_made(void **state)
+static void test_a_change_without_a_usable_answer_counts_as_possibly_made(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_KUBECONFIG, "lab.yaml");
@@ -107,8 +108,8 @@ static void test_text_is_read_if_the_call_accepts_text(void **state)
     cloud_destroy(cloud);
 }
 
-/* A proxy, or a network that requires a login, may answer 200 in place of the API. */
-static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
+/* A proxy, or a network that requires a login, can answer 200 instead of the API. */
+static void test_a_200_without_json_is_not_accepted_as_an_answer(void **state)
 {
     static const struct {
         const char *method, *type, *answer;
@@ -134,7 +135,7 @@ static void test_a_page_in_place_of_an_answer_is_no_answer(void **state)
         assert_non_null(strstr(reply.message, "200 with a body that is not JSON"));
         cloud_reply_finish(&reply);
     }
-    world->type = "text/html"; /* not even if text is accepted */
+    world->type = "text/html"; /* refused even if the call accepts text */
     assert_false(cloud_call(cloud, "GET", "/log", CLOUD_TEXT, NULL, &reply, &error));
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
@@ -162,13 +163,13 @@ static void test_after_a_429_only_reads_with_a_short_wait_are_repeated(void **st
     assert_string_equal(reply.kind, "TooManyRequests");
     cloud_reply_finish(&reply);
     world->answer = "{\"kind\":\"Status\",\"reason\":\"x\",\"details\":{\"retryAfterSeconds\":99}}";
-    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* 99 s are too long to wait */
+    assert_false(cloud_read(cloud, "/apis", &reply, &error)); /* 99 s is too long to wait */
     assert_int_equal(world->calls, 4);
     cloud_reply_finish(&reply);
     cloud_destroy(cloud);
 }
 
-static void test_endpoints_of_unknown_names_or_without_http_urls_are_refused(void **state)
+static void test_endpoints_with_unknown_names_or_without_http_urls_are_refused(void **state)
 {
     struct cloud_endpoints *endpoints = NULL;
     struct error error;
@@ -188,18 +189,18 @@ static void test_endpoints_of_unknown_names_or_without_http_urls_are_refused(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_401_is_answered_by_one_new_token, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_after_a_401_one_new_token_is_tried, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_credential_goes_only_to_its_own_services, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_change_without_a_usable_answer_may_have_been_made,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_change_without_a_usable_answer_counts_as_possibly_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_text_is_read_if_the_call_accepts_text, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_page_in_place_of_an_answer_is_no_answer, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_200_without_json_is_not_accepted_as_an_answer,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_after_a_429_only_reads_with_a_short_wait_are_repeated,
                                         set_up, tear_down),
-        cmocka_unit_test(test_endpoints_of_unknown_names_or_without_http_urls_are_refused),
+        cmocka_unit_test(test_endpoints_with_unknown_names_or_without_http_urls_are_refused),
     };
     struct error error;
 

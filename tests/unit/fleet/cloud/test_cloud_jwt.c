@@ -23,9 +23,9 @@ static json_t *read_account(void)
     return account;
 }
 
-/* The golden token was made with Python's package cryptography. RS256 is deterministic, so that
- * both tokens must be equal. */
-static void test_a_signed_token_is_the_golden_one(void **state)
+/* The golden token was made with the Python package cryptography. RS256 is deterministic, so both
+ * tokens must be equal. */
+static void test_a_signed_token_equals_the_golden_one(void **state)
 {
     json_auto_t *account = read_account();
     json_auto_t *claims =
@@ -56,7 +56,7 @@ static void test_keys_that_cannot_sign_are_refused_without_being_shown(void **st
         "",
         "CANARY",
         "-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\n",
-        /* a key on an elliptic curve */
+        /* an elliptic-curve key */
         "-----BEGIN PRIVATE KEY-----\n"
         "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2\n"
         "OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r\n"
@@ -90,7 +90,7 @@ static void test_the_expiry_of_a_jwt_is_read_if_it_has_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_signed_token_is_the_golden_one),
+        cmocka_unit_test(test_a_signed_token_equals_the_golden_one),
         cmocka_unit_test(test_keys_that_cannot_sign_are_refused_without_being_shown),
         cmocka_unit_test(test_the_expiry_of_a_jwt_is_read_if_it_has_one),
     };

@@ -13,8 +13,8 @@
 
 #define PEM "LS0tLS1CRUdJTiBYLS0tLS0K" /* -----BEGIN X----- */
 
-/* A kubeconfig whose cluster and user have these members. */
-static const char *config_of(const char *cluster, const char *user)
+/* Returns a kubeconfig whose cluster and user have these members. */
+static const char *config_with(const char *cluster, const char *user)
 {
     static char text[2048];
 
@@ -35,15 +35,15 @@ static void check_refuses(const char *text, const char *part)
     assert_false(cloud_kubeconfig_parse(text, strlen(text), &config, &error));
     cloud_kubeconfig_finish(&config);
     if (strstr(error.message, part) == NULL)
-        fail_msg("\"%s\" is not in \"%s\"", part, error.message);
+        fail_msg("got the error \"%s\", expected it to contain \"%s\"", error.message, part);
     assert_null(strstr(error.message, "CANARY"));
 }
 
 static void test_the_current_context_is_read(void **state)
 {
     const char *text =
-        config_of("server: \"https://10.0.0.1:6443/\", certificate-authority-data: " PEM,
-                  "token: abc, client-certificate-data: " PEM ", client-key-data: " PEM);
+        config_with("server: \"https://10.0.0.1:6443/\", certificate-authority-data: " PEM,
+                    "token: abc, client-certificate-data: " PEM ", client-key-data: " PEM);
     struct cloud_kubeconfig config;
     struct error error = { 0 };
 
@@ -58,47 +58,48 @@ static void test_the_current_context_is_read(void **state)
     cloud_kubeconfig_finish(&config);
 }
 
-static void test_members_that_are_unsafe_or_not_supported_are_refused(void **state)
+static void test_unsafe_or_unsupported_members_are_refused(void **state)
 {
     static const char server[] = "server: \"https://a\"";
 
     (void)state;
-    check_refuses(config_of(server, "exec: {command: CANARY}"), "no command is run");
-    check_refuses(config_of(server, "auth-provider: {name: gcp}"), "auth-provider");
-    check_refuses(config_of(server, "tokenFile: /etc/CANARY"), "tokenFile");
-    check_refuses(config_of(server, "client-key: /k, client-certificate: /c"), "--flatten");
-    check_refuses(config_of(server, "username: a, password: CANARY"), "password");
-    check_refuses(config_of(server, "token: CANARY, as: admin"), "(as)");
-    check_refuses(config_of("server: \"https://a\", insecure-skip-tls-verify: true", "token: t"),
+    check_refuses(config_with(server, "exec: {command: CANARY}"), "no command is run");
+    check_refuses(config_with(server, "auth-provider: {name: gcp}"), "auth-provider");
+    check_refuses(config_with(server, "tokenFile: /etc/CANARY"), "tokenFile");
+    check_refuses(config_with(server, "client-key: /k, client-certificate: /c"), "--flatten");
+    check_refuses(config_with(server, "username: a, password: CANARY"), "password");
+    check_refuses(config_with(server, "token: CANARY, as: admin"), "(as)");
+    check_refuses(config_with("server: \"https://a\", insecure-skip-tls-verify: true", "token: t"),
                   "not verify");
-    check_refuses(config_of("server: \"https://a\", certificate-authority: /ca", "token: t"),
+    check_refuses(config_with("server: \"https://a\", certificate-authority: /ca", "token: t"),
                   "--flatten");
-    check_refuses(config_of("server: \"https://a\", proxy-url: \"http://p\"", "token: t"), "proxy");
+    check_refuses(config_with("server: \"https://a\", proxy-url: \"http://p\"", "token: t"),
+                  "proxy");
 }
 
-static void test_incomplete_and_wrong_kubeconfigs_are_refused(void **state)
+static void test_incomplete_or_invalid_kubeconfigs_are_refused(void **state)
 {
     (void)state;
     check_refuses("current-context: x\n", "current-context");
     check_refuses("contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
                   "lacks the cluster");
-    check_refuses(config_of("server: \"https://a\"", "token: "), "neither a token");
-    check_refuses(config_of("server: \"https://a\"", "client-key-data: " PEM), "or neither");
-    check_refuses(config_of("server: \"https://a\"",
-                            "client-key-data: Q0FOQVJZ, client-certificate-data: " PEM),
+    check_refuses(config_with("server: \"https://a\"", "token: "), "neither a token");
+    check_refuses(config_with("server: \"https://a\"", "client-key-data: " PEM), "or neither");
+    check_refuses(config_with("server: \"https://a\"",
+                              "client-key-data: Q0FOQVJZ, client-certificate-data: " PEM),
                   "client-key-data is not PEM");
-    check_refuses(config_of("server: \"http://10.0.0.1\"", "token: CANARY"), "in clear");
-    check_refuses(config_of("server: \"http://127.example.com\"", "token: CANARY"), "in clear");
-    check_refuses(config_of("server: \"https://169.254.169.254\"", "token: CANARY"), "server");
-    check_refuses(config_of("server: \"ftp://a\"", "token: CANARY"), "server");
+    check_refuses(config_with("server: \"http://10.0.0.1\"", "token: CANARY"), "in clear");
+    check_refuses(config_with("server: \"http://127.example.com\"", "token: CANARY"), "in clear");
+    check_refuses(config_with("server: \"https://169.254.169.254\"", "token: CANARY"), "server");
+    check_refuses(config_with("server: \"ftp://a\"", "token: CANARY"), "server");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_current_context_is_read),
-        cmocka_unit_test(test_members_that_are_unsafe_or_not_supported_are_refused),
-        cmocka_unit_test(test_incomplete_and_wrong_kubeconfigs_are_refused),
+        cmocka_unit_test(test_unsafe_or_unsupported_members_are_refused),
+        cmocka_unit_test(test_incomplete_or_invalid_kubeconfigs_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

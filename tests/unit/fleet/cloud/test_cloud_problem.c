@@ -27,7 +27,7 @@ static void check(long status, const char *body, const char *kind, const char *p
 
     assert_string_equal(problem.kind, kind);
     if (strstr(problem.message, part) == NULL)
-        fail_msg("\"%s\" is not in \"%s\"", part, problem.message);
+        fail_msg("got the message \"%s\", expected it to contain \"%s\"", problem.message, part);
 }
 
 static void test_googles_errors_are_read_with_their_details_and_known_fixes(void **state)
@@ -57,7 +57,7 @@ static void test_googles_errors_are_read_with_their_details_and_known_fixes(void
           "", "CpuAllocPerProjectRegion (thousandths");
 }
 
-static void test_errors_of_operations_are_read_and_grpc_codes_converted(void **state)
+static void test_errors_from_operations_are_read_and_grpc_codes_are_converted(void **state)
 {
     (void)state;
     check(200, "{\"error\":{\"code\":8,\"message\":\"Quota exceeded for GPUs\"}}",
@@ -85,7 +85,7 @@ static void test_kubernetes_status_is_read_with_its_causes(void **state)
                      7);
 }
 
-static void test_waits_are_read_and_bounded(void **state)
+static void test_waits_are_read_and_limited(void **state)
 {
     static const struct {
         const char *delay;
@@ -105,7 +105,7 @@ static void test_waits_are_read_and_bounded(void **state)
     }
 }
 
-static void test_foreign_texts_are_bounded_and_printable(void **state)
+static void test_untrusted_text_is_truncated_and_made_printable(void **state)
 {
     char message[20000];
     json_auto_t *body = NULL;
@@ -124,7 +124,7 @@ static void test_foreign_texts_are_bounded_and_printable(void **state)
     assert_string_equal(problem.message, "HTTP status 502 without a reason");
 }
 
-static void test_a_verdict_follows_from_status_body_and_kind_of_request(void **state)
+static void test_the_verdict_depends_on_status_body_and_kind_of_request(void **state)
 {
     static const char without_reason[] = "{\"kind\":\"Status\",\"code\":500,\"message\":\"failed "
                                          "to create typed patch object\"}";
@@ -171,11 +171,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_googles_errors_are_read_with_their_details_and_known_fixes),
-        cmocka_unit_test(test_errors_of_operations_are_read_and_grpc_codes_converted),
+        cmocka_unit_test(test_errors_from_operations_are_read_and_grpc_codes_are_converted),
         cmocka_unit_test(test_kubernetes_status_is_read_with_its_causes),
-        cmocka_unit_test(test_waits_are_read_and_bounded),
-        cmocka_unit_test(test_foreign_texts_are_bounded_and_printable),
-        cmocka_unit_test(test_a_verdict_follows_from_status_body_and_kind_of_request),
+        cmocka_unit_test(test_waits_are_read_and_limited),
+        cmocka_unit_test(test_untrusted_text_is_truncated_and_made_printable),
+        cmocka_unit_test(test_the_verdict_depends_on_status_body_and_kind_of_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials: which file names they may have, where each kind gets the tokens for calling a cloud,
- * and how long the tokens are used. */
+/* Credentials: which file names are allowed, where each kind of credential gets its tokens for
+ * calling a cloud, and how long a token is used. */
 #include "tests/unit/support/cloud_world.h"
 
 static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **state)
@@ -37,7 +37,7 @@ static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **s
     cloud_destroy(cloud);
 }
 
-static void test_a_failed_renewal_keeps_the_token_until_its_end(void **state)
+static void test_after_a_failed_renewal_the_token_is_used_until_it_expires(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud = make(world, CLOUD_WORKLOAD_IDENTITY, "");
@@ -108,7 +108,7 @@ static void test_each_of_many_servers_keeps_its_id_token(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_a_service_account_signs_for_its_tokens(void **state)
+static void test_a_service_account_signs_its_requests_for_tokens(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud;
@@ -168,7 +168,7 @@ static void test_a_kubeconfigs_token_goes_to_its_server(void **state)
     cloud_destroy(cloud);
 }
 
-static void test_a_pods_token_may_appear_after_the_first_call(void **state)
+static void test_a_pods_token_can_appear_after_the_first_call(void **state)
 {
     struct world *world = *state;
     struct cloud *cloud;
@@ -217,7 +217,8 @@ static void test_file_names_of_credentials_are_checked(void **state)
     }
     assert_true(cloud_credential_check(
         &(struct cloud_credential){ CLOUD_SERVICE_ACCOUNT_FILE, "team-1.json" }, &error));
-    assert_false(secret_name_check("team-1.json", &error)); /* no deployment can use the file */
+    /* a deployment cannot name the file as a secret */
+    assert_false(secret_name_check("team-1.json", &error));
     assert_true(cloud_credential_check(&(struct cloud_credential){ CLOUD_IN_CLUSTER, "" }, &error));
     assert_false(
         cloud_credential_check(&(struct cloud_credential){ CLOUD_IN_CLUSTER, "a.b" }, &error));
@@ -236,18 +237,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_metadata_servers_token_is_cached_and_renewed_early,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_failed_renewal_keeps_the_token_until_its_end, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_after_a_failed_renewal_the_token_is_used_until_it_expires, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_impostor_of_the_metadata_server_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_id_tokens_are_cached_by_audience, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_each_of_many_servers_keeps_its_id_token, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_service_account_signs_for_its_tokens, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_service_account_signs_its_requests_for_tokens,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_kubeconfigs_token_goes_to_its_server, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_pods_token_may_appear_after_the_first_call, set_up,
+        cmocka_unit_test_setup_teardown(test_a_pods_token_can_appear_after_the_first_call, set_up,
                                         tear_down),
         cmocka_unit_test(test_file_names_of_credentials_are_checked),
         cmocka_unit_test(test_kinds_of_credentials_are_found_by_name),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How servers on this machine run and end. They are real children of real watchdogs. */
+/* How servers on this machine run and end. The tests start real watchdogs: each is the parent
+ * process of one server, and ends that server when its time is up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,14 +21,14 @@ static void a_server_is_found_again_by_another_opsbrain(void **state)
 
     start_ready(world, "good");
     process = process_of(world);
-    machine_world_open(world); /* replaces the first opsbrain by a new one */
+    machine_world_open(world); /* replaces the first opsbrain with a new one */
     machine_world_expect(world, "gemma", "ready");
     assert_true(machine_process_lives(&process));
     destroy(world);
     assert_false(machine_process_lives(&process));
 }
 
-static void a_server_ends_at_its_time_without_opsbrain(void **state)
+static void a_server_ends_on_time_without_opsbrain(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *sooner = json_pack("{s:I}", "ends_ms", (json_int_t)(clock_utc_ms() + 1000));
@@ -61,12 +62,12 @@ static void an_extension_reaches_the_watchdog(void **state)
     machine_world_expect(world, "gemma", "ready");
     assert_int_equal(machine_world_call(world, "PATCH", "/servers/gemma", later, NULL), 200);
     process = process_of(world);
-    usleep(2500000); /* until after the original end */
+    usleep(2500000); /* until the original end has passed */
     assert_true(machine_process_lives(&process));
     destroy(world);
 }
 
-static void a_server_stopped_at_its_end_may_be_started_again(void **state)
+static void a_server_stopped_at_its_end_can_be_started_again(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *sooner =
@@ -132,8 +133,8 @@ static void the_children_of_a_program_end_with_it(void **state)
     assert_false(machine_process_lives(&child));
 }
 
-/* A program ends with its watchdog, but the program's children do not. */
-static void children_left_by_a_killed_watchdog_are_ended(void **state)
+/* When its watchdog is killed, the program ends too, but the program's children keep running. */
+static void destroying_a_server_ends_the_children_that_a_killed_watchdog_left(void **state)
 {
     struct machine_world *world = *state;
     struct machine_process process, child;
@@ -174,7 +175,7 @@ static void a_process_that_reuses_the_pid_is_not_touched(void **state)
     process = process_of(world);
     assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
     wait_dead(&process);
-    process.pid = innocent; /* as if it had got the number of the dead program */
+    process.pid = innocent; /* as if this process had been given the dead program's pid */
     machine_record_path(world->records, "gemma", folder);
     assert_true(machine_record_read(folder, MACHINE_STATUS, &status, &world->error));
     json_object_set_new(status, "process", machine_process_write(&process));
@@ -189,10 +190,11 @@ static void a_process_that_reuses_the_pid_is_not_touched(void **state)
     assert_int_equal(waitpid(innocent, NULL, WNOHANG), 0);
     process.boot[0] ^= 1;
     machine_process_end(&process, 0);
-    assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was ended and waited for */
+    assert_int_equal(waitpid(innocent, NULL, WNOHANG), -1); /* it was killed and reaped */
 }
 
-/* Starts a process with an empty HOME. The pipe is closed once the child executes its program. */
+/* Starts a process with an empty HOME, and waits until it runs /bin/sleep. The exec closes the
+ * child's end of the pipe. */
 static pid_t start_with_empty_home(void)
 {
     char name[] = "sleep", seconds[] = "60", home[] = "HOME=", byte;
@@ -212,6 +214,7 @@ static pid_t start_with_empty_home(void)
     return pid;
 }
 
+/* opsbrain finds the descendants of a dead program by their HOME. An empty HOME matches none. */
 static void no_process_is_killed_for_an_empty_home(void **state)
 {
     pid_t innocent = start_with_empty_home();
@@ -226,7 +229,7 @@ static void no_process_is_killed_for_an_empty_home(void **state)
 
 /* ---- Failures ---- */
 
-static void the_message_of_a_program_that_ends_has_its_last_line_of_output(void **state)
+static void the_message_about_a_failed_program_has_the_last_line_of_its_output(void **state)
 {
     struct machine_world *world = *state;
     json_auto_t *shown = NULL;
@@ -261,7 +264,7 @@ static void a_second_server_of_the_same_name_is_refused(void **state)
     destroy(world);
 }
 
-static void a_server_is_not_deleted_by_a_wrong_id(void **state)
+static void a_deletion_with_a_wrong_id_is_refused(void **state)
 {
     struct machine_world *world = *state;
 
@@ -283,18 +286,18 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_server_is_found_again_by_another_opsbrain),
-        TEST(a_server_ends_at_its_time_without_opsbrain),
+        TEST(a_server_ends_on_time_without_opsbrain),
         TEST(an_extension_reaches_the_watchdog),
-        TEST(a_server_stopped_at_its_end_may_be_started_again),
+        TEST(a_server_stopped_at_its_end_can_be_started_again),
         TEST(a_program_ends_when_its_watchdog_is_killed),
         TEST(the_children_of_a_program_end_with_it),
-        TEST(children_left_by_a_killed_watchdog_are_ended),
+        TEST(destroying_a_server_ends_the_children_that_a_killed_watchdog_left),
         TEST(a_process_that_reuses_the_pid_is_not_touched),
         TEST(no_process_is_killed_for_an_empty_home),
-        TEST(the_message_of_a_program_that_ends_has_its_last_line_of_output),
+        TEST(the_message_about_a_failed_program_has_the_last_line_of_its_output),
         TEST(a_server_that_other_machines_can_reach_fails),
         TEST(a_second_server_of_the_same_name_is_refused),
-        TEST(a_server_is_not_deleted_by_a_wrong_id),
+        TEST(a_deletion_with_a_wrong_id_is_refused),
     };
 #undef TEST
 

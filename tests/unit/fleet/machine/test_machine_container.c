@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Containers and Ollama on this machine, with strict fakes of Podman and Ollama and
- * real watchdogs. */
+/* Containers and Ollama on this machine, with strict fakes of Podman and Ollama, and with real
+ * watchdogs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +21,9 @@
 struct world {
     struct machine_world machine;
     struct fake_podman podman;
-    struct fake_ollama service; /* the machine's own */
-    struct fake_ollama engine;  /* in the container */
-    int port;                   /* of the container */
+    struct fake_ollama service; /* this machine's own Ollama */
+    struct fake_ollama engine;  /* the Ollama in the container */
+    int port;                   /* the container's port on this machine */
 };
 
 static int free_port(void)
@@ -96,8 +96,8 @@ static void wait_for_call(struct world *world, const char *call)
     assert_true(fake_podman_count(&world->podman, call) > 0);
 }
 
-/* The engine in the container listens only after Podman was asked to start the container, and must
- * pull the model. */
+/* Starts a container server, and waits until it is ready. The engine in the container starts to
+ * listen only after Podman is asked to start the container, and then has to pull the model. */
 static void start_ready(struct world *world)
 {
     json_auto_t *body = container(world);
@@ -145,7 +145,7 @@ static void a_container_is_pulled_by_digest_and_confined(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-static void a_container_ends_at_its_time(void **state)
+static void a_container_ends_on_time(void **state)
 {
     struct world *world = *state;
     json_auto_t *sooner =
@@ -161,7 +161,7 @@ static void a_container_ends_at_its_time(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-static void a_foreign_container_is_not_touched(void **state)
+static void a_container_that_opsbrain_did_not_make_is_not_touched(void **state)
 {
     struct world *world = *state;
     json_auto_t *body = container(world);
@@ -178,15 +178,15 @@ static void a_foreign_container_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /containers/gemma/stop"), 0);
 }
 
-/* False answers in place of Podman's, in this order; one with `stays` is given until the guard is
- * replaced. */
+/* False answers that are sent in this order instead of Podman's. An answer with `stays` is repeated
+ * until the guard is replaced. */
 struct lies {
     struct {
         int status;
         const char *body;
         bool stays;
     } list[3];
-    int count; /* answers given so far that do not stay */
+    int count; /* answers without `stays` that were sent so far */
 };
 
 static bool lie(void *context, enum fake_moment moment, const struct fake_request *request,
@@ -203,9 +203,9 @@ static bool lie(void *context, enum fake_moment moment, const struct fake_reques
     return true;
 }
 
-/* Podman first fails; then it answers one request with 404, and the next request with an empty
- * object. */
-static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
+/* At first Podman fails every request. Then it answers one request with 404, and the next one with
+ * an empty object. */
+static void a_container_that_cannot_be_ended_yet_is_not_forgotten(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
     struct lies wrong = { .list = { { 404, "{\"message\":\"no such container\"}" },
@@ -234,7 +234,8 @@ static void a_container_that_cannot_be_ended_now_is_not_forgotten(void **state)
     assert_int_equal(json_object_size(world->podman.containers), 0);
 }
 
-/* Sets the wanted state, as a stop or a destruction does while the watchdog runs. */
+/* Writes the wanted state into the server's record, as a request to stop or destroy the server does
+ * while its watchdog is running. */
 static void set_wanted(const struct world *world, const char *wanted)
 {
     char folder[PATH_MAX];
@@ -249,7 +250,7 @@ static void set_wanted(const struct world *world, const char *wanted)
         fail_msg("%s", error.message);
 }
 
-/* The destruction is requested while Podman does not yet carry out a stop. */
+/* The destruction is requested while Podman is still failing to stop the container. */
 static void a_destruction_waits_until_the_container_can_be_ended(void **state)
 {
     struct lies busy = { .list = { { 500, "{\"message\":\"the storage is busy\"}", true } } };
@@ -365,7 +366,8 @@ static void a_model_is_pulled_loaded_and_unloaded(void **state)
     shown = machine_world_wait(&world->machine, "gemma", "ready");
     assert_string_equal(json_get_text(shown, "address", ""), world->machine.ollama);
     stay_s = json_integer_value(json_object_get(world->service.loaded, MODEL));
-    assert_in_range(stay_s, 590, 601); /* the server's life: Ollama then unloads the model, too */
+    /* Ollama itself unloads the model when the server's time is up */
+    assert_in_range(stay_s, 590, 601);
     destroy(world);
     assert_int_equal(json_object_size(world->service.loaded), 0);
     assert_int_equal(json_object_size(world->service.models), 1);
@@ -385,11 +387,11 @@ static void a_model_is_unloaded_when_its_server_ends(void **state)
     assert_int_equal(json_object_size(world->service.loaded), 0);
 }
 
-/* A fault of the first request to unload a model: the model stays loaded, and the request is
- * answered or broken off. */
+/* A fault in the first request to unload a model. The model stays loaded, and either the request is
+ * answered as if it had been unloaded, or the connection is broken off. */
 struct unload_fault {
     bool is_answered;
-    int count; /* of the requests that failed in this way */
+    int count; /* requests that have failed in this way */
 };
 
 static bool fail_first_unload(void *context, enum fake_moment moment,
@@ -440,7 +442,7 @@ static void a_server_whose_model_is_unavailable_fails(void **state)
 
 /* ---- Servers that opsbrain did not start ---- */
 
-static void servers_of_others_are_found_and_cannot_be_destroyed(void **state)
+static void a_server_that_opsbrain_did_not_start_is_found_but_cannot_be_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *all = NULL;
@@ -475,7 +477,8 @@ static void the_check_reports_each_need_and_whether_it_is_met(void **state)
     assert_int_equal(machine_world_call(&world->machine, "GET", "/check", NULL, &body), 200);
     json_array_foreach(json_object_get(body, "findings"), i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    assert_int_equal(missing, geteuid() != 0); /* programs then run under opsbrain's account */
+    /* without root, programs do not get accounts of their own */
+    assert_int_equal(missing, geteuid() != 0);
     assert_int_equal(json_array_size(json_object_get(body, "findings")), 6);
 }
 
@@ -488,9 +491,9 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_container_is_pulled_by_digest_and_confined),
-        TEST(a_container_ends_at_its_time),
-        TEST(a_foreign_container_is_not_touched),
-        TEST(a_container_that_cannot_be_ended_now_is_not_forgotten),
+        TEST(a_container_ends_on_time),
+        TEST(a_container_that_opsbrain_did_not_make_is_not_touched),
+        TEST(a_container_that_cannot_be_ended_yet_is_not_forgotten),
         TEST(a_destruction_waits_until_the_container_can_be_ended),
         TEST(a_server_whose_image_is_unavailable_fails),
         TEST(an_image_that_is_not_named_by_its_digest_is_refused),
@@ -501,7 +504,7 @@ int main(int argc, char **argv)
         TEST(a_model_is_unloaded_when_its_server_ends),
         TEST(the_request_to_unload_a_model_is_repeated_until_it_is_unloaded),
         TEST(a_server_whose_model_is_unavailable_fails),
-        TEST(servers_of_others_are_found_and_cannot_be_destroyed),
+        TEST(a_server_that_opsbrain_did_not_start_is_found_but_cannot_be_destroyed),
         TEST(the_check_reports_each_need_and_whether_it_is_met),
     };
 #undef TEST

@@ -19,7 +19,7 @@
 static void a_program_inherits_no_variable_or_descriptor_from_opsbrain(void **state)
 {
     struct machine_world *world = *state;
-    int left_open = open("/proc/self/status", O_RDONLY); /* not closed by an exec */
+    int left_open = open("/proc/self/status", O_RDONLY); /* stays open across an exec */
     const char *text;
 
     setenv("OPSBRAIN_SECRET_HF", CANARY, 1);
@@ -41,7 +41,7 @@ static void a_program_inherits_no_variable_or_descriptor_from_opsbrain(void **st
     destroy(world);
 }
 
-static void a_program_has_a_folder_and_under_root_an_account_of_its_own(void **state)
+static void a_program_has_its_own_folder_and_under_root_its_own_account(void **state)
 {
     struct machine_world *world = *state;
     const char *text;
@@ -75,7 +75,7 @@ static void a_program_gets_its_key_only_in_its_environment(void **state)
     snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
     assert_line(text, line);
     assert_int_equal(count_lines(text, "argument "), 4);
-    assert_null(strstr(strstr(text, value) + 1, value)); /* not a second time */
+    assert_null(strstr(strstr(text, value) + 1, value)); /* it occurs only once */
     written = json_write(shown);
     assert_null(strstr(written, value));
     destroy(world);
@@ -90,12 +90,12 @@ static void assert_refused(struct machine_world *world, const char *program, con
     json_object_set_new(body, "program", json_string(program));
     if (machine_world_call(world, "PUT", "/servers/gemma?dry_run=true", body, NULL) < 400
         || machine_world_call(world, "PUT", "/servers/gemma", body, NULL) < 400)
-        fail_msg("%s is run", program);
+        fail_msg("%s was not refused", program);
     machine_world_says(world, part);
     assert_int_equal(machine_world_call(world, "GET", "/servers/gemma", NULL, NULL), 404);
 }
 
-static void only_programs_of_the_list_are_run(void **state)
+static void only_listed_programs_are_run(void **state)
 {
     struct machine_world *world = *state;
     char link[128], open_file[128], folder[128];
@@ -116,7 +116,7 @@ static void only_programs_of_the_list_are_run(void **state)
     snprintf(world->programs, sizeof world->programs, "%s, %s,%s ,/no/such/program", link,
              open_file, folder);
     machine_world_open(world);
-    assert_refused(world, link, "is reached by a symbolic link");
+    assert_refused(world, link, "is reached through a symbolic link");
     assert_refused(world, open_file, "everybody can write to");
     assert_refused(world, folder, "is not an executable program");
     assert_refused(world, "/no/such/program", "cannot be found");
@@ -131,9 +131,10 @@ static void a_request_with_a_wrong_member_or_path_is_refused(void **state)
     static const struct {
         const char *member, *value, *part;
     } cases[] = {
-        { "arguments", "\"-c id\"", "\"arguments\" must be a list of texts" },
-        { "arguments", "[1]", "\"arguments\" must be a list of texts" },
-        { "environment", "{\"A\": 1}", "\"environment\" must be an object of texts" },
+        { "arguments", "\"-c id\"", "\"arguments\" must be a list of strings" },
+        { "arguments", "[1]", "\"arguments\" must be a list of strings" },
+        { "environment", "{\"A\": 1}",
+          "\"environment\" must be an object whose values are strings" },
         { "image", "\"x\"", "exactly one of \"program\", \"image\" and \"service\"" },
         { "models", "{\"folder\": \"/etc\"}", "is not in /tmp/machine." },
         { "models", "{\"folder\": \"/no/such/folder\"}", "/no/such/folder" },
@@ -175,7 +176,7 @@ static void a_port_in_use_is_refused(void **state)
     destroy(world);
 }
 
-static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
+static void servers_on_this_machine_are_refused_on_cloud_run_and_in_pods(void **state)
 {
     static const char *const variables[] = { "K_SERVICE", "CLOUD_RUN_JOB",
                                              "KUBERNETES_SERVICE_HOST" };
@@ -193,8 +194,8 @@ static void this_machine_is_refused_on_cloud_run_and_in_pods(void **state)
 
 #define SOMEBODY 65534
 
-/* If this process runs as root, makes it run as a different user, and gives this user the folders
- * of `world`. */
+/* If this process runs as root, gives the folders of `world` to a different user, and makes the
+ * process run as that user. */
 static void become_somebody(const struct machine_world *world)
 {
     if (geteuid() != 0)
@@ -261,7 +262,7 @@ static bool is_documented(const char *row)
     return found;
 }
 
-/* The settings that each kind of server needs, according to docs/clouds.md. */
+/* A server whose setting is missing is refused. docs/clouds.md must list the setting, too. */
 static void each_kind_of_server_needs_its_setting(void **state)
 {
     static const struct {
@@ -329,14 +330,14 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_program_inherits_no_variable_or_descriptor_from_opsbrain),
-        TEST(a_program_has_a_folder_and_under_root_an_account_of_its_own),
+        TEST(a_program_has_its_own_folder_and_under_root_its_own_account),
         TEST(a_program_gets_its_key_only_in_its_environment),
-        TEST(only_programs_of_the_list_are_run),
+        TEST(only_listed_programs_are_run),
         TEST(a_request_with_a_wrong_member_or_path_is_refused),
         TEST(a_port_in_use_is_refused),
         TEST(without_root_a_program_has_opsbrains_account),
         TEST(each_kind_of_server_needs_its_setting),
-        cmocka_unit_test(this_machine_is_refused_on_cloud_run_and_in_pods),
+        cmocka_unit_test(servers_on_this_machine_are_refused_on_cloud_run_and_in_pods),
         cmocka_unit_test(wrong_settings_are_refused),
     };
 #undef TEST

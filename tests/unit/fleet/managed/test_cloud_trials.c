@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every provider except this machine, on its fake cloud (tests/clouds/trials.c): its verbs among at
- * least 50 resources of others, and the end of a deployment. The first provider also gets a few
- * quick faults; `./run clouds` tries all faults at every request. */
+/* Every provider except this machine, on its fake cloud (tests/clouds/trials.c), which has at least
+ * 50 resources that belong to others. These must stay as they are when a verb runs and when a
+ * deployment ends. The first provider is also tried with a few quick faults; `./run clouds` tries
+ * every fault at every request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,14 +40,14 @@ static void check_untouched(struct trial_rig *rig, const char *by)
         fail_msg("%s: %s touched %s", rig->site.trial->target.provider, by, touched);
 }
 
-/* Leaves out this machine, because its watchdogs are slow. */
+/* Skips this machine, because its watchdogs are slow. */
 #define for_each_trial(trial)                                                                      \
     for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)                  \
         if (!trial->is_here)
 
 /* ---- Verbs ---- */
 
-static void foreign_resources_survive_every_verb(void **state)
+static void no_verb_touches_a_resource_that_belongs_to_others(void **state)
 {
     (void)state;
     for_each_trial(trial)
@@ -91,9 +92,9 @@ static void await_newest_plan(struct trial_rig *rig)
     fleet_plan_rows_free(plans, count);
 }
 
-/* Among the resources of others are some with an end that has passed, with another opsbrain's
- * labels, or with a name like ours. */
-static void a_deployments_end_and_the_search_for_orphans_touch_no_foreign_resource(void **state)
+/* Some of the resources that belong to others have an end that has passed, another opsbrain's
+ * labels, or a name like ours. */
+static void the_end_of_a_deployment_and_the_search_for_orphans_touch_no_other_resource(void **state)
 {
     (void)state;
     for_each_trial(trial)
@@ -122,8 +123,8 @@ static void a_deployments_end_and_the_search_for_orphans_touch_no_foreign_resour
     }
 }
 
-/* An opsbrain whose database does not know a resource finds it by its label, and removes it when
- * the end in its labels has passed. */
+/* An orphan is a server with this opsbrain's label that is not in its database. opsbrain finds it
+ * by that label, and removes it when the end in its labels has passed. */
 static void after_its_end_an_orphan_is_removed_and_nothing_else_is(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void after_its_end_an_orphan_is_removed_and_nothing_else_is(void **state)
 
         open_rig(&rig, trial);
         trial_rig_do(&rig, VERB_CREATE);
-        open_rig(&second, trial); /* has an empty database of its own */
+        open_rig(&second, trial); /* its database is empty */
         json_object_update(second.site.objects, rig.site.objects);
         text_copy(second.frame.instance, sizeof second.frame.instance, rig.frame.instance);
         reconciler = managed_reconcile_create(&second.frame, ignore, NULL);
@@ -179,7 +180,7 @@ static void try_fault(struct trial_rig *rig, enum provider_verb verb,
                  provider_verb_name(verb), name, at, wrong);
 }
 
-/* Tries one of two quick faults at each request, and then a server that crashes. */
+/* Tries two quick faults, alternating from request to request, and then a server that crashes. */
 static void try_faults(struct trial_rig *rig, enum provider_verb verb)
 {
     static const char *const quick[] = { "403 once", "404 once" };
@@ -192,7 +193,7 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
     trial_reference_finish(&reference);
 }
 
-/* Only on the first provider, because it takes long. */
+/* Runs only on the first provider, because it takes long. */
 static void a_fault_leaves_no_unknown_resource(void **state)
 {
     struct trial_rig rig;
@@ -207,8 +208,9 @@ static void a_fault_leaves_no_unknown_resource(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(foreign_resources_survive_every_verb),
-        cmocka_unit_test(a_deployments_end_and_the_search_for_orphans_touch_no_foreign_resource),
+        cmocka_unit_test(no_verb_touches_a_resource_that_belongs_to_others),
+        cmocka_unit_test(
+            the_end_of_a_deployment_and_the_search_for_orphans_touch_no_other_resource),
         cmocka_unit_test(after_its_end_an_orphan_is_removed_and_nothing_else_is),
         cmocka_unit_test(a_fault_leaves_no_unknown_resource),
     };

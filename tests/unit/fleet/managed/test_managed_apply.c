@@ -12,7 +12,7 @@ static int64_t scrape_interval_ms(struct rig *rig, const struct deployment *depl
     return target.interval_ms;
 }
 
-static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
+static void a_plan_is_carried_out_and_its_deployment_is_registered(void **state)
 {
     struct rig *rig = *state;
     struct deployment deployment;
@@ -30,7 +30,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     assert_string_equal(deployment.owner, "alice");
     assert_int_equal(scrape_interval_ms(rig, &deployment), SCRAPE_USUAL_MS);
     assert_done(rig, fleet_journal_list(rig->store, plan, &rows, &count, &rig->error));
-    assert_int_equal(count, 7); /* two for each of three requests, and one after the last poll */
+    assert_int_equal(count, 7); /* two rows for each of three requests, and one for the polls */
     assert_string_equal(rows[0].step, "guard");
     assert_string_equal(rows[0].outcome, "");
     assert_string_equal(rows[3].outcome, "wait");
@@ -38,7 +38,7 @@ static void a_plan_is_carried_out_and_its_deployment_registered(void **state)
     fleet_journal_rows_free(rows, count);
 }
 
-static void resources_of_others_are_not_touched(void **state)
+static void a_resource_of_another_opsbrain_is_not_touched(void **state)
 {
     struct rig *rig = *state;
     struct fleet_resource *guard = fleet_world_put(rig->world, "https://test/guard/gemma");
@@ -87,7 +87,7 @@ static void a_deployment_is_scaled_stopped_started_extended_and_destroyed(void *
     assert_false(deployment_find(rig->store, "gemma", &deployment, &rig->error));
 }
 
-/* Some platforms can change a server's end only while the server is stopped: the plan then stops
+/* Some platforms can change a server's end only while the server is stopped. There, the plan stops
  * the server and starts it again. */
 static void an_extension_is_done_when_its_server_is_ready_again(void **state)
 {
@@ -106,6 +106,8 @@ static void an_extension_is_done_when_its_server_is_ready_again(void **state)
     fleet_managed_finish(&row);
 }
 
+/* After its database was moved or restored, opsbrain changes nothing in clouds until an admin runs
+ * `opsbrain fleet resume`. */
 static void a_plan_waits_until_a_moved_database_is_resumed(void **state)
 {
     struct rig *rig = *state;
@@ -136,8 +138,8 @@ static void a_plan_waits_until_a_moved_database_is_resumed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(a_plan_is_carried_out_and_its_deployment_registered),
-        RIG_TEST(resources_of_others_are_not_touched),
+        RIG_TEST(a_plan_is_carried_out_and_its_deployment_is_registered),
+        RIG_TEST(a_resource_of_another_opsbrain_is_not_touched),
         RIG_TEST(a_deployment_is_scaled_stopped_started_extended_and_destroyed),
         RIG_TEST(an_extension_is_done_when_its_server_is_ready_again),
         RIG_TEST(a_plan_waits_until_a_moved_database_is_resumed),

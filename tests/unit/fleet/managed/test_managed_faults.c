@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plan leaves if its process is killed, or if a request fails or takes too long. */
+/* What a plan leaves behind if its process is killed, or if a request fails or takes too long. */
 #include "tests/unit/support/apply_rig.h"
 
 /* ---- The process is killed ---- */
 
 /* The process is killed before and after each request is carried out, at each poll, and at each
  * observation. */
-static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **state)
+static void kill_9_at_any_point_neither_duplicates_nor_loses_a_resource(void **state)
 {
     struct rig *rig = *state;
     int kills = 0;
@@ -31,9 +31,9 @@ static void kill_9_at_any_point_neither_doubles_nor_loses_a_resource(void **stat
     assert_true(kills >= 10);
 }
 
-/* The process is killed while it waits for the new server, the plan is cancelled, and the next
- * process is killed while it deletes. Only every second event is tried, to save time: some of these
- * kills come before a deletion, and some after one. */
+/* The process is killed while it waits for the new server. Then the plan is cancelled, and the next
+ * process is killed while it deletes the resources. To save time, it is killed only at every second
+ * event: some of these come before a deletion, and some after one. */
 static void kill_9_while_undoing_leaves_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -62,9 +62,9 @@ static void kill_9_while_undoing_leaves_nothing(void **state)
     assert_true(kills >= 3);
 }
 
-/* The process is killed before and after each request of a destroy. The plan must never be "done"
- * too early. */
-static void a_destroy_is_completed_after_kill_9(void **state)
+/* The process is killed before and after each request of a destruction. When the plan is done, the
+ * resources must be gone. */
+static void a_destruction_is_completed_after_kill_9(void **state)
 {
     struct rig *rig = *state;
 
@@ -130,7 +130,7 @@ static void a_plan_whose_request_fails_too_often_fails_with_the_last_reason(void
     check_world(rig, "busy", 1, false);
 }
 
-static void after_a_lost_answer_the_resource_shows_that_the_request_was_done(void **state)
+static void after_a_lost_answer_the_resource_shows_that_the_request_was_carried_out(void **state)
 {
     static const char *const at[] = { "/guard/", "/service/", "/grant/" };
     struct rig *rig = *state;
@@ -183,7 +183,8 @@ static void a_failed_plan_is_undone_and_has_a_reason(void **state)
     check_world(rig, "crashing", 1, false);
 }
 
-/* In the second round a different process continues, and knows the refusal from the journal. */
+/* In the second round, a different process continues the plan, and reads the refusal from the
+ * journal. */
 static void a_refused_request_whose_resource_is_absent_fails_with_both_reasons(void **state)
 {
     struct rig *rig = *state;
@@ -224,8 +225,8 @@ static void a_failed_undo_is_reported_with_the_reason(void **state)
 
 /* ---- What a failed change leaves ---- */
 
-/* Returns the deployment's row. The strings to which the row points are freed: only its other
- * members may be read. */
+/* Returns the deployment's row. The strings that the row points to have been freed, so only its
+ * other members can be read. */
 static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
 {
     struct fleet_managed_row row;
@@ -237,8 +238,8 @@ static struct fleet_managed_row terms_of(struct rig *rig, const char *name)
     return row;
 }
 
-/* A change that was accepted and failed later may have taken effect and be billed, so its price is
- * kept. */
+/* A change that was accepted but failed later might have taken effect, and would then be billed, so
+ * the new price is kept. */
 static void a_change_sets_the_new_price_only_if_it_was_accepted(void **state)
 {
     struct rig *rig = *state;
@@ -265,9 +266,9 @@ static void a_stopped_deployment_whose_start_is_refused_stays_stopped(void **sta
     check_managed(rig, "gemma", "stopped");
 }
 
-/* The process is killed before it gets the answer. If the same request is refused later, this does
- * not show whether the first one took effect. */
-static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
+/* The process is killed before it gets the answer. If the repeated request is refused, it is still
+ * unknown whether the first one took effect. */
+static void a_change_that_might_have_taken_effect_keeps_the_higher_price(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_begun begun;
@@ -281,9 +282,9 @@ static void a_change_that_was_perhaps_made_keeps_the_higher_price(void **state)
     assert_true(terms_of(rig, "gemma").usd_per_hour > 2.9);
 }
 
-/* When the extension fails, the server is already stopped. The end that is shown must be the one in
- * force. */
-static void after_a_failed_extension_the_end_in_force_is_shown(void **state)
+/* The server is already stopped when the extension fails. The end that is shown must still be the
+ * old one. */
+static void after_a_failed_extension_the_old_end_is_shown(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row before, after;
@@ -306,9 +307,10 @@ static int64_t later_ms(void)
     return clock_utc_ms() + atomic_load(&ahead_ms);
 }
 
-/* A refused shortening does not change the end. A shortening that fails later, because the server
- * does not start again, has already set the earlier end, which must be shown. */
-static void after_a_failed_shortening_the_end_in_force_is_shown(void **state)
+/* If the request for an earlier end is refused, the old end stays in force. If the request is
+ * accepted, the earlier end is in force and must be shown, even if the plan then fails because the
+ * server does not start again. */
+static void after_a_failed_change_to_an_earlier_end_the_end_in_force_is_shown(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row before, after;
@@ -343,9 +345,9 @@ static void await_polls(struct rig *rig, const char *url, int polls)
     assert_true(resource->polls >= polls);
 }
 
-/* The time limit counts from when the request was accepted, even if a different process (here a
- * second job pool) continues. */
-static void an_operation_that_never_ends_is_given_up(void **state)
+/* The time limit starts when the request is accepted, even if a different process (here, a second
+ * job pool) continues the plan. */
+static void a_plan_gives_up_on_an_operation_that_never_ends(void **state)
 {
     struct rig *rig = *state;
     struct fleet_plan_begun begun;
@@ -361,13 +363,13 @@ static void an_operation_that_never_ends_is_given_up(void **state)
     assert_done(rig, job_pool_create(rig->store, kinds, 1, &rig->frame, &jobs, &rig->error));
     await_polls(rig, "https://test/service/slow", 3);
     job_pool_destroy(jobs, 5000);
-    atomic_store(&ahead_ms, 45 * 60000); /* the recipe grants 30 minutes */
+    atomic_store(&ahead_ms, 45 * 60000); /* the recipe allows 30 minutes */
     assert_int_equal(carry_out(rig, begun.job_id), JOB_FAILED);
     atomic_store(&ahead_ms, 0);
     check_world(rig, "slow", 1, false);
     assert_done(rig, fleet_plan_find(rig->store, id, &plan, &rig->error));
     assert_string_equal(plan.reason,
-                        "the request \"service\" was accepted and is not done after 45 min");
+                        "the request \"service\" was accepted, but is not done after 45 min");
     fleet_plan_finish(&plan);
     assert_done(rig, fleet_journal_list(rig->store, id, &rows, &count, &rig->error));
     assert_string_equal(rows[4].action, "poll");
@@ -396,22 +398,22 @@ static void a_waiting_plan_is_undone_when_it_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(kill_9_at_any_point_neither_doubles_nor_loses_a_resource),
+        RIG_TEST(kill_9_at_any_point_neither_duplicates_nor_loses_a_resource),
         RIG_TEST(kill_9_while_undoing_leaves_nothing),
-        RIG_TEST(a_destroy_is_completed_after_kill_9),
+        RIG_TEST(a_destruction_is_completed_after_kill_9),
         RIG_TEST(a_request_to_a_busy_platform_is_repeated),
         RIG_TEST(a_plan_whose_request_fails_too_often_fails_with_the_last_reason),
-        RIG_TEST(after_a_lost_answer_the_resource_shows_that_the_request_was_done),
+        RIG_TEST(after_a_lost_answer_the_resource_shows_that_the_request_was_carried_out),
         RIG_TEST(a_change_whose_answer_was_lost_is_not_sent_twice),
         RIG_TEST(a_failed_plan_is_undone_and_has_a_reason),
         RIG_TEST(a_refused_request_whose_resource_is_absent_fails_with_both_reasons),
         RIG_TEST(a_failed_undo_is_reported_with_the_reason),
         RIG_TEST(a_change_sets_the_new_price_only_if_it_was_accepted),
         RIG_TEST(a_stopped_deployment_whose_start_is_refused_stays_stopped),
-        RIG_TEST(a_change_that_was_perhaps_made_keeps_the_higher_price),
-        RIG_TEST(after_a_failed_extension_the_end_in_force_is_shown),
-        RIG_TEST(after_a_failed_shortening_the_end_in_force_is_shown),
-        RIG_TEST(an_operation_that_never_ends_is_given_up),
+        RIG_TEST(a_change_that_might_have_taken_effect_keeps_the_higher_price),
+        RIG_TEST(after_a_failed_extension_the_old_end_is_shown),
+        RIG_TEST(after_a_failed_change_to_an_earlier_end_the_end_in_force_is_shown),
+        RIG_TEST(a_plan_gives_up_on_an_operation_that_never_ends),
         RIG_TEST(a_waiting_plan_is_undone_when_it_is_cancelled),
     };
 

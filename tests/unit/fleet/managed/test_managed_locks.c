@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locks of managed deployments: which address has a key, where the key comes from, and whether
- * the server sleeps. */
+/* The locks of managed deployments. A lock gets the key that a server accepts, and says whether
+ * the server sleeps. The key is sent only to the server's own address. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct rig {
     struct cloud *cloud;
     struct fake_server *server;
     struct managed_locks *locks;
-    const char *secret; /* value in the namespace's Secret, in base64 */
+    const char *secret; /* the value in the namespace's Secret, in base64 */
     int requests;
     struct error error;
 };
@@ -133,7 +133,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Stores an observation. */
+/* Stores `observed` as the newest observation of the server. */
 static void note(struct rig *rig, const struct observed *observed)
 {
     json_auto_t *observation = managed_document_observation(observed);
@@ -148,7 +148,7 @@ static void note(struct rig *rig, const struct observed *observed)
     fleet_managed_finish(&row);
 }
 
-/* Adopts a server at the address in `door`, and stores `observed` as its observation. */
+/* Adopts the server at the address in `door`, and stores `observed` as its newest observation. */
 static void manage(struct rig *rig, const struct observed *door, const struct observed *observed)
 {
     json_auto_t *door_json = managed_document_door(door);
@@ -193,7 +193,7 @@ static void assert_key(struct rig *rig, const struct endpoint_lock *lock, const 
     assert_string_equal(key, expected);
 }
 
-static void the_clusters_credential_goes_to_the_servers_address_alone(void **state)
+static void the_clusters_credential_is_sent_only_to_the_servers_address(void **state)
 {
     struct rig *rig = *state;
     const struct observed door = by_proxy(rig);
@@ -265,7 +265,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
     lock = find(rig, "gemma", door.address);
     assert_non_null(lock);
     assert_false(lock->key(lock, key, &rig->error));
-    assert_non_null(strstr(rig->error.message, "a byte that a bearer token must not have"));
+    assert_non_null(strstr(rig->error.message, "a byte that is not allowed in a bearer token"));
     assert_null(strstr(rig->error.message, "X: y"));
 }
 
@@ -274,7 +274,7 @@ static void a_key_that_would_break_a_header_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_clusters_credential_goes_to_the_servers_address_alone),
+        TEST(the_clusters_credential_is_sent_only_to_the_servers_address),
         TEST(a_removed_deployment_has_no_key),
         TEST(a_sleeping_server_is_reported_as_sleeping),
         TEST(a_generated_key_is_read_once_and_kept),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform shows about a deployment's server, for the fingerprints of its measurements. */
+/* What the platform shows about a deployment's server. The fingerprint of each measurement contains
+ * this. */
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_platform.h"
 #include "tests/unit/support/fleet_world.h"
@@ -112,7 +113,7 @@ static void the_region_and_any_zone_are_found_in_the_name_of_a_place(void **stat
     }
 }
 
-static void a_server_with_a_different_address_or_name_has_no_platform(void **state)
+static void nothing_is_shown_for_a_server_with_a_different_address_or_name(void **state)
 {
     struct rig *rig = *state;
 
@@ -127,7 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_region_and_any_zone_are_found_in_the_name_of_a_place),
-        TEST(a_server_with_a_different_address_or_name_has_no_platform),
+        TEST(nothing_is_shown_for_a_server_with_a_different_address_or_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

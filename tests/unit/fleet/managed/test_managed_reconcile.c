@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reconciler observes, reports, ends, and leaves alone. */
+/* The reconciler, which checks the managed deployments in rounds: what it observes, reports, ends,
+ * and leaves alone. */
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/unit/support/test_database.h"
 
@@ -9,7 +10,7 @@
 #define MINUTE_MS 60000LL
 #define BEGIN_MS 1800000000000LL
 
-static int64_t clock_ms; /* of the frame */
+static int64_t clock_ms; /* the time that the frame's now_ms returns */
 
 static int64_t test_now(void)
 {
@@ -23,7 +24,7 @@ struct rig {
     struct fleet_frame frame;
     struct managed_reconciler *reconciler;
     struct error error;
-    char reported[512]; /* the last sentence */
+    char reported[512]; /* the last message, after the deployment's name */
     int reports;
     atomic_bool only_reads;
 };
@@ -142,7 +143,7 @@ static void a_deployment_is_checked_a_minute_after_a_change_and_less_often_other
     assert_string_equal(rig->reported, "gemma: it is ready");
 }
 
-static void an_end_is_announced_once_60_and_once_10_minutes_before(void **state)
+static void an_end_is_announced_once_60_and_once_10_minutes_before_it(void **state)
 {
     struct rig *rig = *state;
 
@@ -272,9 +273,9 @@ static void an_orphan_without_an_end_is_reported_and_stays(void **state)
     assert_int_equal(rig->world->writes, 0);
 }
 
-/* If two targets are in the same project, each may also list the deployments that are managed on
- * the other target. These are no orphans. */
-static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
+/* If two targets are in the same project, each might list the other target's managed servers, too.
+ * These are not orphans. */
+static void a_different_server_with_the_same_name_on_another_target_is_reported(void **state)
 {
     struct rig *rig = *state;
     struct fleet_target_row other;
@@ -290,8 +291,9 @@ static void a_server_of_the_same_name_elsewhere_is_reported(void **state)
     for (int i = 0; i < 9; i++)
         assert_int_equal(after(rig, 1).orphans, 0);
     assert_int_equal(after(rig, 1).orphans, 1);
-    assert_non_null(
-        strstr(rig->reported, "gemma: another server of this name exists on other with this"));
+    assert_non_null(strstr(rig->reported,
+                           "gemma: another server with this name and this opsbrain's label exists "
+                           "on other, but"));
     assert_int_equal(jobs_queued(rig), 0);
 }
 
@@ -341,7 +343,7 @@ static void an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_s
         assert_int_equal(jobs_queued(rig), before + 1);
         expect_plan(rig, cases[i].name, cases[i].verb);
     }
-    assert_int_equal(rig->world->writes, 0); /* only the jobs, with their journals, write */
+    assert_int_equal(rig->world->writes, 0); /* only the jobs write to clouds, and none has run */
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -350,7 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_deployment_is_checked_a_minute_after_a_change_and_less_often_otherwise),
-        TEST(an_end_is_announced_once_60_and_once_10_minutes_before),
+        TEST(an_end_is_announced_once_60_and_once_10_minutes_before_it),
         TEST(the_end_of_a_watched_deployment_is_announced_without_advice),
         TEST(a_deployment_is_ended_once_at_its_end),
         TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
@@ -358,7 +360,7 @@ int main(void)
         TEST(a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it),
         TEST(a_missing_server_that_was_to_be_stopped_is_reported_once_an_hour),
         TEST(an_orphan_without_an_end_is_reported_and_stays),
-        TEST(a_server_of_the_same_name_elsewhere_is_reported),
+        TEST(a_different_server_with_the_same_name_on_another_target_is_reported),
         TEST(an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_so),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a Cloud Run service from creation to destruction, on a strict fake of Google's platform,
- * and of the platform's faults. */
+/* Tests of a Cloud Run service, on a strict fake of Google's platform: from creation to
+ * destruction, and when the platform has faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void test_a_service_that_others_changed_is_not_destroyed(void **state)
 
     must_apply(world, VERB_CREATE);
     now = look(world);
-    must_apply(world, VERB_SCALE); /* by somebody else */
+    must_apply(world, VERB_SCALE); /* as if by somebody else */
     assert_true(world->life.provider->steps(VERB_DESTROY, &world->life.desired, &now, &steps,
                                             &count, &world->life.error));
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_FAILED);
@@ -101,7 +101,7 @@ static void test_a_service_that_others_changed_is_not_destroyed(void **state)
     assert_non_null(json_object_get(world->fake.objects, SERVICE));
 }
 
-static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
+static void test_resources_that_belong_to_others_survive_and_are_not_taken_over(void **state)
 {
     static const char services[] = "/v2/projects/p/locations/us-east4/services";
     struct google_world *world = *state;
@@ -139,7 +139,7 @@ static void test_labels_of_a_service_that_others_changed_are_not_replaced(void *
 
     must_apply(world, VERB_CREATE);
     before = look(world);
-    must_apply(world, VERB_SCALE); /* by somebody else */
+    must_apply(world, VERB_SCALE); /* as if by somebody else */
     assert_true(world->life.provider->steps(VERB_EXTEND, &world->life.desired, &before, &steps,
                                             &count, &world->life.error));
     assert_int_equal(life_do(&world->life, &steps[count - 1]), STEP_FAILED);
@@ -148,7 +148,7 @@ static void test_labels_of_a_service_that_others_changed_are_not_replaced(void *
     observed_finish(&before);
 }
 
-static void test_an_extension_without_an_end_removes_the_labels_of_the_end(void **state)
+static void test_removing_the_end_removes_its_labels(void **state)
 {
     struct google_world *world = *state;
 
@@ -161,7 +161,7 @@ static void test_an_extension_without_an_end_removes_the_labels_of_the_end(void 
             i == 0 ? "opsbrain-ends" : "opsbrain-at-end"));
 }
 
-static void test_a_service_that_scales_to_zero_sleeps(void **state)
+static void test_a_service_that_can_scale_to_zero_is_marked_as_sleeping(void **state)
 {
     static const struct {
         const char *scaling, *template_scaling;
@@ -196,11 +196,11 @@ int main(void)
         LIVE(test_quota_errors_are_read_in_all_three_places),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_service_that_others_changed_is_not_destroyed),
-        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
+        LIVE(test_resources_that_belong_to_others_survive_and_are_not_taken_over),
         LIVE(test_labels_that_others_wrote_are_kept),
         LIVE(test_labels_of_a_service_that_others_changed_are_not_replaced),
-        LIVE(test_an_extension_without_an_end_removes_the_labels_of_the_end),
-        LIVE(test_a_service_that_scales_to_zero_sleeps),
+        LIVE(test_removing_the_end_removes_its_labels),
+        LIVE(test_a_service_that_can_scale_to_zero_is_marked_as_sleeping),
     };
     struct error error;
 

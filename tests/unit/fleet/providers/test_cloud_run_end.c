@@ -23,7 +23,7 @@ static void check_schedule(struct google_world *world, const char *schedule)
     assert_int_equal(jobs, 1);
 }
 
-static void test_the_end_is_a_request_to_this_service_alone(void **state)
+static void test_the_end_is_a_request_to_delete_this_service(void **state)
 {
     struct google_world *world = *state;
     const char *path;
@@ -49,8 +49,8 @@ static void test_the_end_is_a_request_to_this_service_alone(void **state)
     assert_int_equal(jobs, 1);
 }
 
-/* The account and the job that carry out the end have no labels, so their descriptions identify
- * them after a lost answer. */
+/* The account and the job that carry out the end have no labels. After a lost answer, opsbrain
+ * recognizes them by their descriptions. */
 static void test_the_resources_of_the_end_are_marked_and_can_be_undone(void **state)
 {
     struct google_world *world = *state;
@@ -72,9 +72,9 @@ static void test_the_resources_of_the_end_are_marked_and_can_be_undone(void **st
     assert_int_equal(marked, 2);
 }
 
-/* No step of an extension counts as a creation, so that undoing a failed extension does not delete
- * the job. */
-static void test_an_extension_moves_the_job(void **state)
+/* No step of an extension counts as a creation. Undoing a failed extension therefore does not
+ * delete the job. */
+static void test_an_extension_changes_the_schedule_of_the_job(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -88,13 +88,13 @@ static void test_an_extension_moves_the_job(void **state)
     assert_string_equal(steps[0].method, "PATCH");
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, &steps[0]), STEP_LOST);
-    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* the request may be repeated */
+    assert_int_equal(life_do(&world->life, &steps[0]), STEP_DONE); /* the request can be repeated */
     step_list_free(steps, count);
     check_schedule(world, "0 18 24 11 *");
 }
 
-/* Setting the rights on a service replaces all of its rights, so opsbrain sets them only on a new
- * service. */
+/* Setting rights on a service replaces all the rights that others have on it, so opsbrain sets them
+ * only on a new service. */
 static void test_a_service_created_without_an_end_cannot_get_one(void **state)
 {
     struct google_world *world = *state;
@@ -135,9 +135,9 @@ static void test_a_start_and_an_update_write_the_end_that_the_plan_shows(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_end_is_a_request_to_this_service_alone),
+        LIVE(test_the_end_is_a_request_to_delete_this_service),
         LIVE(test_the_resources_of_the_end_are_marked_and_can_be_undone),
-        LIVE(test_an_extension_moves_the_job),
+        LIVE(test_an_extension_changes_the_schedule_of_the_job),
         LIVE(test_a_service_created_without_an_end_cannot_get_one),
         LIVE(test_a_start_and_an_update_write_the_end_that_the_plan_shows),
     };

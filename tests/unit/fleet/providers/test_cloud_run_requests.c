@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Cloud Run for the tests' recipe and for each Cloud Run recipe of the catalogue,
+/* The requests to Cloud Run for the tests' recipe and for each Cloud Run recipe in the catalogue,
  * and the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,8 +84,7 @@ static void test_a_services_body(void **state)
     step_list_free(steps, count);
 }
 
-/* The fake platform accepts the service of each recipe of the catalogue that can work. */
-static void test_every_recipe_that_can_work_makes_a_service_that_is_accepted(void **state)
+static void test_the_fake_platform_accepts_the_service_of_every_recipe_that_can_work(void **state)
 {
     struct google_world *world = *state;
     glob_t found;
@@ -123,7 +122,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
         { "host", "{\"cpu\":2,\"memory_gib\":32}", "at least 4 vCPU" },
         { "host", "{\"cpu\":8,\"memory_gib\":8}", "16 GiB" },
         { "cloud_run", "{\"accelerator\":\"nvidia-h100\"}", "no accelerator nvidia-h100" },
-        { "cloud_run", "{\"accelerator\":\"nvidia-rtx-pro-6000\"}", "20 vCPU and 80 GiB" },
+        { "cloud_run", "{\"accelerator\":\"nvidia-rtx-pro-6000\"}", "20 vCPUs and 80 GiB" },
         { "probes", "{\"startup\":{\"period_s\":300,\"failures\":1}}", "at most 240 s" },
         { "probes", "{\"startup\":{\"initial_s\":241,\"period_s\":10,\"failures\":1}}", "240 s" },
     };
@@ -141,7 +140,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     check_refused(world, VERB_CREATE, "at most 49");
 }
 
-static void test_a_liveness_probe_may_wait_an_hour(void **state)
+static void test_a_liveness_probe_can_have_a_period_of_an_hour(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *document = json_deep_copy(world->recipe.document);
@@ -158,12 +157,12 @@ static void test_a_liveness_probe_may_wait_an_hour(void **state)
     recipe_finish(&recipe);
 }
 
-static void test_a_missing_secret_is_the_first_refusal(void **state)
+static void test_a_missing_secret_is_found_by_the_first_step(void **state)
 {
     check_missing_secret(*state);
 }
 
-static void test_a_secret_of_two_variables_is_checked_once(void **state)
+static void test_a_secret_that_two_variables_use_is_checked_once(void **state)
 {
     struct google_world *world = *state;
 
@@ -202,11 +201,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_a_services_body),
-        LIVE(test_every_recipe_that_can_work_makes_a_service_that_is_accepted),
+        LIVE(test_the_fake_platform_accepts_the_service_of_every_recipe_that_can_work),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
-        LIVE(test_a_liveness_probe_may_wait_an_hour),
-        LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_a_secret_of_two_variables_is_checked_once),
+        LIVE(test_a_liveness_probe_can_have_a_period_of_an_hour),
+        LIVE(test_a_missing_secret_is_found_by_the_first_step),
+        LIVE(test_a_secret_that_two_variables_use_is_checked_once),
         LIVE(test_an_etag_is_encoded_in_the_url),
         LIVE(test_commands_contain_no_secret),
     };

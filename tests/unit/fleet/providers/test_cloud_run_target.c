@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions, the resources and the quotas of a target on Cloud Run. */
+/* Tests of a target on Cloud Run: the list of its services, and the checks of its permissions,
+ * resources and quotas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a machine of Compute Engine from creation to destruction, on a strict fake of the
- * platform, and of the platform's faults. */
+/* Tests of a Compute Engine machine, on a strict fake of the platform: from creation to
+ * destruction, and when the platform has faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void test_a_machine_is_created_stopped_started_and_destroyed(void **state
     must_apply(world, VERB_DESTROY);
     check_state(world, "absent", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* there is nothing left to do */
 }
 
 static void test_phases_and_the_last_log_line_are_shown(void **state)
@@ -81,7 +81,7 @@ static void test_an_internal_machine_has_no_external_address(void **state)
 
 /* ---- Faults ---- */
 
-static void test_a_zone_without_resources_fails_the_creation(void **state)
+static void test_a_creation_fails_in_a_zone_without_capacity(void **state)
 {
     struct google_world *world = *state;
 
@@ -92,7 +92,7 @@ static void test_a_zone_without_resources_fails_the_creation(void **state)
     assert_null(json_object_get(world->fake.objects, INSTANCE));
 }
 
-static void test_quota_errors_are_read_in_an_answer_and_in_an_operation(void **state)
+static void test_quota_errors_are_read_from_an_answer_and_from_an_operation(void **state)
 {
     struct google_world *world = *state;
 
@@ -116,7 +116,8 @@ static void test_faults_are_distinguished(void **state)
     struct step *instance = find_step(steps, count, "instance");
 
     check_faults(world, instance, INSTANCE);
-    assert_int_equal(life_do(&world->life, instance), STEP_DONE); /* the same requestId */
+    /* the platform recognizes the requestId */
+    assert_int_equal(life_do(&world->life, instance), STEP_DONE);
     strchr(instance->url, '?')[0] = '\0';
     assert_int_equal(life_do(&world->life, instance), STEP_EXISTS);
     check_unknown_member(world, instance);
@@ -138,9 +139,9 @@ static void test_a_request_to_a_resource_that_is_not_ready_is_repeated(void **st
     cloud_reply_finish(&reply);
 }
 
-/* ---- Foreign resources ---- */
+/* ---- Resources that belong to others ---- */
 
-static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
+static void test_resources_that_belong_to_others_survive_and_are_not_taken_over(void **state)
 {
     struct google_world *world = *state;
 
@@ -150,8 +151,8 @@ static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* Somebody may replace the machine after it was observed. */
-static void test_another_machine_of_the_same_name_is_not_deleted(void **state)
+/* Somebody might replace the machine after it was observed. */
+static void test_another_machine_with_the_same_name_is_not_deleted(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -169,7 +170,7 @@ static void test_another_machine_of_the_same_name_is_not_deleted(void **state)
     observed_finish(&now);
 }
 
-static void test_verbs_that_a_machine_lacks_have_a_reason(void **state)
+static void test_verbs_that_a_machine_lacks_are_refused_with_a_reason(void **state)
 {
     struct google_world *world = *state;
     struct error error;
@@ -186,13 +187,13 @@ int main(void)
         LIVE(test_a_machine_is_created_stopped_started_and_destroyed),
         LIVE(test_phases_and_the_last_log_line_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
-        LIVE(test_a_zone_without_resources_fails_the_creation),
-        LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
+        LIVE(test_a_creation_fails_in_a_zone_without_capacity),
+        LIVE(test_quota_errors_are_read_from_an_answer_and_from_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_a_request_to_a_resource_that_is_not_ready_is_repeated),
-        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
-        LIVE(test_another_machine_of_the_same_name_is_not_deleted),
-        LIVE(test_verbs_that_a_machine_lacks_have_a_reason),
+        LIVE(test_resources_that_belong_to_others_survive_and_are_not_taken_over),
+        LIVE(test_another_machine_with_the_same_name_is_not_deleted),
+        LIVE(test_verbs_that_a_machine_lacks_are_refused_with_a_reason),
     };
     struct error error;
 

@@ -40,7 +40,7 @@ static void test_the_platform_stops_a_machine_at_its_end(void **state)
     check_state(world, "stopped", "");
 }
 
-static void test_a_flex_start_machine_waits_for_capacity_before_its_time_runs(void **state)
+static void test_the_time_of_a_flex_start_machine_starts_only_when_it_gets_capacity(void **state)
 {
     struct google_world *world = *state;
     json_t *instance;
@@ -73,13 +73,15 @@ static void test_ends_that_the_platform_cannot_carry_out_are_refused(void **stat
     world->life.desired.ends_ms = 0;
     check_refused(world, VERB_CREATE, "at most 7 days away: give \"life_s\"");
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(8) * 86400000;
-    check_refused(world, VERB_CREATE, "at most 7 days (604800 s), and this would be 691200 s");
+    check_refused(world, VERB_CREATE,
+                  "at most 7 days (604800 s), but this one would live 691200 s");
     world->life.desired.ends_ms = world->life.desired.made_ms + 3600000;
     world->life.desired.end_destroys = false;
-    check_refused(world, VERB_CREATE, "\"at_end\" is stop, and a flex-start machine is deleted");
+    check_refused(world, VERB_CREATE, "\"at_end\" is stop, but a flex-start machine is deleted");
     world->life.desired.kind = "on_demand";
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(121) * 86400000;
-    check_refused(world, VERB_CREATE, "at most 120 days (10368000 s), and this would be 10454400");
+    check_refused(world, VERB_CREATE,
+                  "at most 120 days (10368000 s), but this one would live 10454400");
 }
 
 /* Labels that others wrote are kept, and so is the kind of purchase (spot). */
@@ -162,7 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_platform_deletes_a_machine_at_its_end),
         LIVE(test_the_platform_stops_a_machine_at_its_end),
-        LIVE(test_a_flex_start_machine_waits_for_capacity_before_its_time_runs),
+        LIVE(test_the_time_of_a_flex_start_machine_starts_only_when_it_gets_capacity),
         LIVE(test_ends_that_the_platform_cannot_carry_out_are_refused),
         LIVE(test_an_extension_moves_the_end_of_a_running_machine),
         LIVE(test_a_stopped_machine_is_extended_without_a_start),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Compute Engine for the tests' recipe and for each Compute Engine recipe of the
+/* The requests to Compute Engine for the tests' recipe and for each Compute Engine recipe in the
  * catalogue, and the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ static void test_the_steps_of_each_verb(void **state)
     check_names(world, VERB_START, "scheduling label start running");
 }
 
-/* Returns the body of a creation's step, with "SCRIPT" in place of the script, which
- * test_google_machine.c tests. The caller releases it. */
+/* Returns the body of a creation's step. Replaces the startup script in it, which
+ * test_google_machine.c tests, with "SCRIPT". The caller releases the body. */
 static json_t *body_of(struct google_world *world, const char *name)
 {
     size_t count = 0;
@@ -41,7 +41,7 @@ static json_t *body_of(struct google_world *world, const char *name)
     return body;
 }
 
-/* Checks the members of a request's body, except for names that contain a digest. */
+/* Checks the members of a request's body, except for the names and tags that contain a digest. */
 static void check_body(struct google_world *world, const char *name, const char *json)
 {
     json_auto_t *expected = json_loads(json, 0, NULL);
@@ -63,7 +63,7 @@ static void check_body(struct google_world *world, const char *name, const char 
     }
 }
 
-static void test_the_bodies_of_a_creation(void **state)
+static void test_the_request_bodies_of_a_creation(void **state)
 {
     struct google_world *world = *state;
 
@@ -109,8 +109,8 @@ static void test_the_bodies_of_a_creation(void **state)
 
 /* ---- Kinds of purchase ---- */
 
-/* Compares the text at a path in the instance's body ("scheduling.provisioningModel"); "(none)"
- * means that there is no text. */
+/* Checks that the string at `path` in the instance's body, such as "scheduling.provisioningModel",
+ * is `value`. If `value` is "(none)", there must be no string. */
 static void check_kind(struct google_world *world, const char *kind, const char *path,
                        const char *value)
 {
@@ -154,9 +154,9 @@ static void test_kinds_of_purchase_become_scheduling_and_reservations(void **sta
 
 /* ---- Recipes ---- */
 
-/* Checks that for each kind of purchase, a recipe makes a machine that the platform accepts; a
- * recipe that cannot work is refused with its reason. Adds to counts[0] the machines, and to
- * counts[1] the refused recipes. */
+/* If the recipe can work, checks for each kind of purchase that the platform accepts its machine.
+ * Otherwise checks that the recipe is refused with its reason. Counts the machines in counts[0],
+ * and the refused recipes in counts[1]. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe, int counts[2])
 {
     const json_t *kinds = recipe_member(recipe, "kinds"), *kind;
@@ -179,7 +179,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_makes_an_accepted_machine_or_is_refused_with_its_reason(void **state)
+static void test_every_recipe_is_accepted_or_refused_with_its_reason(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -200,7 +200,8 @@ static void test_every_recipe_makes_an_accepted_machine_or_is_refused_with_its_r
     recipe_book_destroy(book);
 }
 
-/* The fake implements only a part of Google's description of the API. */
+/* The fake knows only part of the API, so the bodies are also checked against Google's description
+ * of it. */
 static void test_instances_and_firewalls_conform_to_googles_description(void **state)
 {
     static const char *const types[][2] = { { "instance", "Instance" },
@@ -213,7 +214,7 @@ static void test_instances_and_firewalls_conform_to_googles_description(void **s
     size_t count;
 
     if (description == NULL) {
-        puts("skipped: ../shared/data/cloud-apis is not here");
+        puts("skipped: ../shared/data/cloud-apis does not exist");
         return;
     }
     assert_true(recipe_book_create("", &book, &error));
@@ -241,7 +242,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     static const struct {
         const char *member, *json, *part;
     } rows[] = {
-        { "chips", "2", "g2-standard-4 has 1 nvidia-l4, and the recipe needs 2" },
+        { "chips", "2", "g2-standard-4 has 1 nvidia-l4, but the recipe needs 2" },
         { "host", "{\"machine\":\"n2-standard-4\"}", "\"host.machine\" is \"n2-standard-4\"" },
         { "host", "{\"machine\":\"ct6e-standard-1t\"}", "has 1 google-tpu-v6e" },
         { "engine", "\"sglang\"", "sglang reads none" },
@@ -260,7 +261,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     check_refused(world, VERB_CREATE, "at most 63");
 }
 
-static void test_a_missing_secret_is_the_first_refusal(void **state)
+static void test_a_missing_secret_is_found_by_the_first_step(void **state)
 {
     check_missing_secret(*state);
 }
@@ -280,12 +281,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_each_verb),
-        LIVE(test_the_bodies_of_a_creation),
+        LIVE(test_the_request_bodies_of_a_creation),
         LIVE(test_kinds_of_purchase_become_scheduling_and_reservations),
-        LIVE(test_every_recipe_makes_an_accepted_machine_or_is_refused_with_its_reason),
+        LIVE(test_every_recipe_is_accepted_or_refused_with_its_reason),
         LIVE(test_instances_and_firewalls_conform_to_googles_description),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
-        LIVE(test_a_missing_secret_is_the_first_refusal),
+        LIVE(test_a_missing_secret_is_found_by_the_first_step),
         LIVE(test_commands_contain_no_secret),
     };
     struct error error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions, the quotas and the members of a target on Compute Engine,
- * and of a machine's key. */
+/* Tests of a target on Compute Engine: the list of its machines, the checks of its permissions,
+ * quotas and members, and the key of a machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,11 +80,11 @@ static void test_the_members_of_a_target_are_checked(void **state)
     } rows[] = {
         { AT(project), "P", "\"project\" is \"P\"" },
         { AT(places), "us-central1",
-          "\"regions\" has \"us-central1\": on Compute Engine each is a" },
+          "\"regions\" has \"us-central1\": on Compute Engine each must be a" },
         { AT(source_ranges), "0.0.0.0/0", "no server is open to everybody" },
         { AT(source_ranges), "128.0.0.0/1", "\"source_ranges\" has \"128.0.0.0/1\"" },
         { AT(source_ranges), "::/0", "no server is open to everybody" },
-        { AT(source_ranges), "10.0.0.1", "a range is like" },
+        { AT(source_ranges), "10.0.0.1", "a range looks like" },
         { AT(source_ranges), "2001:db8::/32", "" },
         { AT(service_account), "", "needs a \"service_account\"" },
         { AT(service_account), "a'b@p", "\"service_account\" is \"a'b@p\"" },
@@ -92,7 +92,7 @@ static void test_the_members_of_a_target_are_checked(void **state)
         { AT(network), "projects/host/global/networks/shared", "" },
         { AT(reservation), "a/b", "\"reservation\" is \"a/b\"" },
         { AT(reservation), "team-v6e", "" },
-        { AT(door), "proxy", "\"door\" is \"proxy\": on Compute Engine it is external" },
+        { AT(door), "proxy", "\"door\" is \"proxy\": on Compute Engine it must be external" },
         { AT(door), "internal", "" },
     };
     struct google_world *world = *state;
@@ -116,7 +116,8 @@ static void test_the_members_of_a_target_are_checked(void **state)
     assert_non_null(strstr(error.message, "needs \"regions\""));
 }
 
-static void test_an_invalid_key_is_refused_and_a_foreign_machine_has_none(void **state)
+static void
+test_an_invalid_key_is_refused_and_a_machine_that_opsbrain_did_not_make_has_none(void **state)
 {
     struct google_world *world = *state;
     struct observed now;
@@ -147,7 +148,7 @@ int main(void)
         LIVE(test_a_missing_permission_is_named_and_quotas_are_shown),
         LIVE(test_the_quotas_of_a_region_are_shown_once),
         LIVE(test_the_members_of_a_target_are_checked),
-        LIVE(test_an_invalid_key_is_refused_and_a_foreign_machine_has_none),
+        LIVE(test_an_invalid_key_is_refused_and_a_machine_that_opsbrain_did_not_make_has_none),
     };
     struct error error;
 

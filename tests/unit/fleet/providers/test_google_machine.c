@@ -15,8 +15,8 @@
 #include "tests/clouds/compute_world.h"
 #include "tests/unit/support/folder.h"
 
-/* Answers like the metadata server, like Secret Manager, which has a key after one was written, and
- * like a model server that is healthy from the third request on. */
+/* The stand-in for curl answers like three servers: the metadata server, Secret Manager (which has
+ * a key once one was written), and a model server that is healthy from the third request on. */
 static const char curl[] =
     "#!/bin/bash\n"
     "for word; do case $word in\n"
@@ -78,8 +78,8 @@ static void make_script(const struct google_world *world, const struct recipe *r
 
 static char folder[FOLDER_SIZE];
 
-/* Enters a new folder that has only the stand-ins and the container's state, and removes the
- * earlier folder. */
+/* Removes the previous folder, and enters a new one that contains only the stand-ins and the
+ * container's state. */
 static void enter_folder(void)
 {
     if (folder[0] != '\0')
@@ -100,8 +100,8 @@ static int remove_last_folder(void **state)
     return 0;
 }
 
-/* Runs the script without its pauses. Returns the exit status; the output is in the file `output`.
- */
+/* Runs the script without its pauses, and writes its output to the file `output`. Returns the exit
+ * status. */
 static int run_script(const char *script)
 {
     const char *pause = strstr(script, "pause=10\n");
@@ -144,8 +144,8 @@ static void test_the_server_is_started_with_its_secrets(void **state)
     assert_non_null(strstr(environment, "HF_TOKEN=canary-hub\n"));
     assert_non_null(strstr(environment, "VLLM_API_KEY="));
     assert_int_equal(strcspn(strstr(environment, "VLLM_API_KEY=") + 13, "\n"), 64);
-    argv = read_file("argv");     /* which everybody on the machine can see */
-    output = read_file("output"); /* which goes to the serial port */
+    argv = read_file("argv");     /* everybody on the machine can see this */
+    output = read_file("output"); /* this goes to the serial port */
     assert_null(strstr(argv, "canary"));
     assert_non_null(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80"));
     assert_true(strstr(argv, "iptables -I DOCKER-USER -d 169.254.169.254 -p tcp --dport 80")
@@ -169,7 +169,7 @@ static void test_a_restart_keeps_the_key(void **state)
     assert_file("key", before);
 }
 
-static void test_a_server_that_ends_is_a_failure(void **state)
+static void test_a_server_that_ends_is_reported_as_failed(void **state)
 {
     struct google_world *world = *state;
     TEXT_AUTO script = { 0 };
@@ -182,7 +182,7 @@ static void test_a_server_that_ends_is_a_failure(void **state)
     assert_file("lines", "Capturing CUDA graphs\nthe server ended\n");
 }
 
-/* No string of a recipe is run as a command. */
+/* No string in a recipe is run as a command. */
 static void test_the_strings_of_a_recipe_are_quoted(void **state)
 {
     static const char *const members[] = { "command", "arguments", "probes", "image" };
@@ -204,7 +204,7 @@ static void test_the_strings_of_a_recipe_are_quoted(void **state)
         if (!recipe_read(document, &recipe, &error))
             fail_msg("%s: %s", members[i], error.message);
         enter_folder();
-        if (strcmp(members[i], "probes") == 0) /* the script would wait forever */
+        if (strcmp(members[i], "probes") == 0) /* else the script waits forever */
             write_file("state", "exited\n", 0600);
         make_script(world, &recipe, &script);
         run_script(text_string(&script));
@@ -213,7 +213,8 @@ static void test_the_strings_of_a_recipe_are_quoted(void **state)
     }
 }
 
-/* Checks that the script has the image, each variable and each word of the command in quotes. */
+/* Checks that the script contains the image, each variable and each word of the command, in
+ * quotes. */
 static void check_words(const struct recipe *recipe, const char *script)
 {
     json_auto_t *argv = recipe_argv(recipe, "gemma");
@@ -268,7 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE(test_the_server_is_started_with_its_secrets),
         LIVE(test_a_restart_keeps_the_key),
-        LIVE(test_a_server_that_ends_is_a_failure),
+        LIVE(test_a_server_that_ends_is_reported_as_failed),
         LIVE(test_the_strings_of_a_recipe_are_quoted),
         LIVE(test_each_compute_engine_recipe_has_a_complete_script_that_bash_can_parse),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md lists the permissions that each verb needs on Google's platforms. They must be
- * those of the requests that the verb sends. */
+/* docs/clouds.md lists the permissions that each verb needs on Google's platforms. They must be the
+ * permissions that the verb's requests need. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* The permissions that a request needs are in the first row for its provider that has its method
- * and whose parts occur in its path in this order. */
+/* A request needs the permissions in the first row that matches it. A row matches if it has the
+ * request's provider and method, and if its parts occur in this order in the request's path. */
 static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* NULL: all */
 } rights[] = {
-    /* Cloud Run, with the end of a service */
+    /* Cloud Run, and the end of a service */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
     { "POST", { "/v2/", "/services" }, "run.services.create iam.serviceAccounts.actAs" },
     { "PATCH", { "/v2/", "/services/" }, "run.services.update iam.serviceAccounts.actAs" },
@@ -89,8 +89,8 @@ static const struct right {
 
 /* ---- Requests ---- */
 
-static bool is_of(const struct right *right, const char *provider,
-                  const struct fake_request *request)
+static bool matches(const struct right *right, const char *provider,
+                    const struct fake_request *request)
 {
     const char *at = strstr(request->path, right->parts[0]);
 
@@ -108,7 +108,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     (void)reply, (void)memory;
     if (moment != FAKE_BEFORE)
         return false;
-    while (right < rights + RIGHTS && !is_of(right, recording->provider, request))
+    while (right < rights + RIGHTS && !matches(right, recording->provider, request))
         right++;
     if (strstr(request->path, ":testIamPermissions") != NULL) {
         json_auto_t *body = json_loads(request->body, 0, NULL);
@@ -123,7 +123,8 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     return false;
 }
 
-/* Checks that target_show asks for each permission of the verbs, a look, the key and a list. */
+/* Checks that target_show asks the platform about every permission that was needed so far, except
+ * those for the line "check". */
 static void check_asked(const struct recording *recording)
 {
     const char *name;
@@ -136,7 +137,7 @@ static void check_asked(const struct recording *recording)
         json_array_foreach(recording->asked, i, one)
             is_asked = is_asked || strcmp(json_string_value(one), name) == 0;
         if (!is_asked)
-            fail_msg("target_show does not ask for %s", name);
+            fail_msg("target_show does not ask about the permission %s", name);
     }
 }
 
@@ -151,7 +152,7 @@ static void finish(struct recording *recording)
 
 /* ---- Each platform ---- */
 
-/* Enough observations for the server of each platform to become ready. */
+/* Observes the server often enough that it becomes ready on every platform. */
 static void observe_six_times(struct google_world *world)
 {
     for (int i = 0; i < 6; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the requests of the provider "kubernetes", and of a deployment from creation to
- * destruction, which `./run clouds` also tests on a real control plane. */
+/* Tests of the provider "kubernetes": the requests that it makes, and a deployment from creation to
+ * destruction. `./run clouds` also tests the latter on a real control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
-/* ---- Requests, which are not sent ---- */
+/* ---- Requests that are not sent ---- */
 
 static void check_names(struct world *world, enum provider_verb verb, const char *names)
 {
@@ -18,7 +18,7 @@ static void check_names(struct world *world, enum provider_verb verb, const char
     step_list_free(steps, count);
 }
 
-/* The objects of the end are created before the servers. */
+/* The objects that end a deployment are created before its servers. */
 static void test_the_steps_of_verbs_with_and_without_an_end(void **state)
 {
     struct world *world = *state;
@@ -37,7 +37,7 @@ static void test_the_steps_of_verbs_with_and_without_an_end(void **state)
                 "remove-end remove-end-binding remove-end-role remove-end-account annotation");
 }
 
-static void test_a_secret_of_two_variables_is_checked_once(void **state)
+static void test_a_secret_that_two_variables_use_is_checked_once(void **state)
 {
     struct world *world = *state;
     json_t *variables = json_object_get(world->recipe.document, "environment");
@@ -48,7 +48,7 @@ static void test_a_secret_of_two_variables_is_checked_once(void **state)
     check_names(world, VERB_CREATE, "secret-hf-secret service deployment ready");
 }
 
-static void test_a_long_secrets_name_is_shown_whole(void **state)
+static void test_a_long_secret_name_is_shown_in_full(void **state)
 {
     static const char name[] =
         "a-name-of-more-than-63-characters-which-the-name-of-a-step-cannot-hold";
@@ -66,7 +66,7 @@ static void test_a_long_secrets_name_is_shown_whole(void **state)
     step_list_free(steps, count);
 }
 
-static void test_a_deployments_body(void **state)
+static void test_the_request_body_of_a_deployment(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -96,7 +96,7 @@ static void test_a_deployments_body(void **state)
     step_list_free(steps, count);
 }
 
-static void test_the_end_may_delete_or_scale_its_deployment_alone(void **state)
+static void test_the_end_is_allowed_only_to_delete_or_scale_its_deployment(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -160,9 +160,9 @@ static void test_a_creation_with_a_wrong_or_too_long_name_is_refused(void **stat
     }
 }
 
-/* Of a name that others gave, only the length is checked, and only before an end is created: the
- * name of the CronJob contains it. */
-static void test_an_adopted_deployment_may_have_any_valid_name(void **state)
+/* If others chose the name, only its length is checked, and only before an end is created, because
+ * the name of the CronJob contains it. */
+static void test_an_adopted_deployment_can_have_any_valid_name(void **state)
 {
     static const char *const names[] = {
         "1.gemma", "a12345678901234567890123456789012345678901234567890123456789012"
@@ -192,7 +192,7 @@ static void test_an_adopted_deployment_may_have_any_valid_name(void **state)
     assert_non_null(strstr(error->message, "cannot be given an end: the CronJob that ends it"));
 }
 
-static void test_requests_are_shown_as_commands_of_kubectl(void **state)
+static void test_requests_are_shown_as_kubectl_commands(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -236,7 +236,7 @@ static void test_a_plan_changes_nothing(void **state)
     assert_int_equal(world->fake.changes, 0);
 }
 
-static void test_a_missing_secret_is_the_first_refusal(void **state)
+static void test_a_missing_secret_is_found_by_the_first_step(void **state)
 {
     struct world *world = *state;
 
@@ -248,7 +248,7 @@ static void test_a_missing_secret_is_the_first_refusal(void **state)
     assert_int_equal(world->fake.changes, 0);
 }
 
-static void test_the_phase_follows_from_the_pod_and_its_log(void **state)
+static void test_the_phase_is_derived_from_the_pod_and_its_log(void **state)
 {
     struct world *world = *state;
 
@@ -268,8 +268,8 @@ static void test_the_phase_follows_from_the_pod_and_its_log(void **state)
     check_state(world, "ready", "ready", "ready", "");
 }
 
-/* Whoever adds a variable to the container may have put a secret into it. */
-static void test_drift_shows_additions_to_a_container_but_no_values_of_variables(void **state)
+/* Whoever added a variable to the container might have put a secret into it. */
+static void test_drift_shows_additions_to_a_container_but_not_the_values_of_variables(void **state)
 {
     json_auto_t *before = json_loads("{\"spec\":{\"template\":{\"spec\":{\"containers\":"
                                      "[{\"image\":\"vllm\"}]}}}}",
@@ -293,7 +293,8 @@ static void test_drift_shows_additions_to_a_container_but_no_values_of_variables
     observed_finish(&second);
 }
 
-/* Removes the digests of hidden credentials: a blank and 16 hexadecimal digits at a text's end. */
+/* Removes the digests of hidden credentials: a space and 16 hexadecimal digits at the end of a
+ * string. */
 static void drop_digests(char *shown)
 {
     for (char *at = strchr(shown, ' '); at != NULL; at = strchr(at + 1, ' '))
@@ -301,7 +302,7 @@ static void drop_digests(char *shown)
             memmove(at, at + 17, strlen(at + 17) + 1);
 }
 
-/* The words that may belong to the credential are hidden, too. */
+/* Words that might be part of the credential are hidden, too. */
 static void test_a_credential_in_a_command_line_is_not_shown(void **state)
 {
     static const struct {
@@ -348,7 +349,7 @@ static void test_a_changed_credential_in_a_command_line_is_drift(void **state)
     assert_null(strstr(drift.data, "other"));
 }
 
-/* The pods do not show their age, so only their conditions tell which one explains the state. */
+/* These pods have no creation time, so only their conditions tell which one explains the state. */
 static void test_the_waiting_pod_explains_the_state(void **state)
 {
     json_auto_t *deployment =
@@ -399,7 +400,7 @@ static void test_a_deployment_goes_through_all_verbs(void **state)
     size_t before = json_object_size(world->fake.objects);
 
     must_apply(world, VERB_CREATE);
-    must_apply(world, VERB_CREATE); /* a creation may be repeated */
+    must_apply(world, VERB_CREATE); /* a creation can be repeated */
     assert_int_equal(json_object_size(world->fake.objects), before + 6);
     now = look(world);
     assert_true(now.exists && now.ours);
@@ -431,7 +432,7 @@ static void test_a_deployment_goes_through_all_verbs(void **state)
     must_apply(world, VERB_DESTROY);
     check_state(world, "ready", "absent", "", "");
     assert_int_equal(json_object_size(world->fake.objects), before);
-    must_apply(world, VERB_DESTROY); /* nothing is left to do */
+    must_apply(world, VERB_DESTROY); /* there is nothing left to do */
 }
 
 static void test_the_clusters_token_is_the_key_of_a_server_behind_the_proxy(void **state)
@@ -480,11 +481,11 @@ static void test_a_node_port_is_refused_for_engines_that_read_no_key(void **stat
     strcpy(world->recipe.engine, "ollama");
     assert_false(world->life.provider->steps(VERB_CREATE, &world->life.desired, NULL, &steps,
                                              &count, &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "which opsbrain passes only to vLLM"));
+    assert_non_null(strstr(world->life.error.message, "opsbrain passes one only to vLLM"));
     step_list_free(steps, count);
 }
 
-static void test_the_clusters_token_is_not_sent_to_a_longer_port_number(void **state)
+static void test_the_clusters_token_is_not_sent_to_a_port_with_one_more_digit(void **state)
 {
     struct world *world = *state;
     char key[SECRET_VALUE_SIZE];
@@ -504,27 +505,27 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE(test_the_steps_of_verbs_with_and_without_an_end),
-        LIVE(test_a_secret_of_two_variables_is_checked_once),
-        LIVE(test_a_long_secrets_name_is_shown_whole),
-        LIVE(test_a_deployments_body),
-        LIVE(test_the_end_may_delete_or_scale_its_deployment_alone),
+        LIVE(test_a_secret_that_two_variables_use_is_checked_once),
+        LIVE(test_a_long_secret_name_is_shown_in_full),
+        LIVE(test_the_request_body_of_a_deployment),
+        LIVE(test_the_end_is_allowed_only_to_delete_or_scale_its_deployment),
         LIVE(test_the_same_input_gives_the_same_requests),
         LIVE(test_a_creation_with_a_wrong_or_too_long_name_is_refused),
-        LIVE(test_an_adopted_deployment_may_have_any_valid_name),
-        LIVE(test_requests_are_shown_as_commands_of_kubectl),
-        LIVE(test_drift_shows_additions_to_a_container_but_no_values_of_variables),
+        LIVE(test_an_adopted_deployment_can_have_any_valid_name),
+        LIVE(test_requests_are_shown_as_kubectl_commands),
+        LIVE(test_drift_shows_additions_to_a_container_but_not_the_values_of_variables),
         cmocka_unit_test(test_a_credential_in_a_command_line_is_not_shown),
         cmocka_unit_test(test_a_changed_credential_in_a_command_line_is_drift),
         LIVE(test_a_plan_changes_nothing),
-        LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_the_phase_follows_from_the_pod_and_its_log),
+        LIVE(test_a_missing_secret_is_found_by_the_first_step),
+        LIVE(test_the_phase_is_derived_from_the_pod_and_its_log),
         cmocka_unit_test(test_the_waiting_pod_explains_the_state),
         cmocka_unit_test(test_no_digest_is_read_from_an_image_id_without_one),
         LIVE(test_a_deployment_goes_through_all_verbs),
         LIVE(test_the_clusters_token_is_the_key_of_a_server_behind_the_proxy),
         LIVE(test_a_server_at_a_node_port_has_a_key),
         LIVE(test_a_node_port_is_refused_for_engines_that_read_no_key),
-        LIVE(test_the_clusters_token_is_not_sent_to_a_longer_port_number),
+        LIVE(test_the_clusters_token_is_not_sent_to_a_port_with_one_more_digit),
     };
     struct error error;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of Kubernetes: the resources of others in the namespace, what a verb changes and leaves,
- * faults, and what a target must have. */
+/* Tests of the provider "kubernetes": resources in the namespace that belong to others, what a verb
+ * changes and does not change, faults, and what a target must have. */
 #include "tests/unit/support/kubernetes_world.h"
 
-/* ---- Resources of others, changes, and faults ---- */
+/* ---- Resources that belong to others, changes, and faults ---- */
 
-static void test_foreign_resources_survive(void **state)
+static void test_resources_that_belong_to_others_survive(void **state)
 {
     struct world *world = *state;
     size_t before;
@@ -30,7 +30,7 @@ static void test_foreign_resources_survive(void **state)
     assert_int_equal(json_object_size(world->fake.objects), before);
 }
 
-static void test_a_foreign_resource_of_the_same_name_is_not_changed(void **state)
+static void test_a_resource_with_the_same_name_that_belongs_to_others_is_not_changed(void **state)
 {
     struct world *world = *state;
 
@@ -38,7 +38,7 @@ static void test_a_foreign_resource_of_the_same_name_is_not_changed(void **state
                     "{\"metadata\":{\"name\":\"gemma\"},\"spec\":{\"replicas\":1}}");
     assert_false(life_apply(&world->life, VERB_CREATE));
     assert_non_null(strstr(world->life.error.message, "opsbrain did not make"));
-    /* if the foreign resource was created after the plan was made, the request conflicts */
+    /* if the resource was created only after the plan was made, the request conflicts with it */
     {
         size_t count = 0;
         struct step *steps = make_steps(world, VERB_CREATE, &count);
@@ -73,7 +73,7 @@ static void test_a_start_writes_the_end_that_the_plan_shows(void **state)
     assert_int_equal(world->fake.changes, 1);
 }
 
-static void test_a_foreign_account_is_not_used(void **state)
+static void test_an_account_that_belongs_to_others_is_not_used(void **state)
 {
     static const char path[] = "/api/v1/namespaces/llm/serviceaccounts/gemma-end";
     struct world *world = *state;
@@ -86,13 +86,13 @@ static void test_a_foreign_account_is_not_used(void **state)
     assert_non_null(strstr(world->life.error.message, "already exists"));
     assert_null(json_object_get(
         json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
-    assert_string_equal(step->resource, path); /* which is read after a conflict */
+    assert_string_equal(step->resource, path); /* this is read after a conflict */
     assert_string_equal(step->undo_url, path);
     step_list_free(steps, count);
 }
 
-/* A deployment without an end has no CronJob or account of ours: objects of those names belong to
- * others, and must not be overwritten. */
+/* For a deployment without an end, opsbrain has made no CronJob or account. Objects with those
+ * names belong to others, and must not be overwritten. */
 static void test_a_first_end_is_created_without_force(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
@@ -122,7 +122,7 @@ static void test_a_first_end_is_created_without_force(void **state)
     assert_int_equal(world->life.state, STEP_EXISTS);
 }
 
-static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **state)
+static void test_an_update_keeps_the_number_of_replicas_that_an_autoscaler_set(void **state)
 {
     struct world *world = *state;
     struct observed now;
@@ -139,7 +139,8 @@ static void test_an_update_leaves_the_replicas_that_an_autoscaler_set(void **sta
     observed_finish(&now);
 }
 
-static void test_an_update_starts_a_stopped_deployment_with_the_recipes_replicas(void **state)
+static void
+test_an_update_starts_a_stopped_deployment_with_the_recipes_number_of_replicas(void **state)
 {
     struct world *world = *state;
     struct observed now;
@@ -152,7 +153,7 @@ static void test_an_update_starts_a_stopped_deployment_with_the_recipes_replicas
     observed_finish(&now);
 }
 
-static void test_a_later_deployment_of_the_same_name_is_not_deleted(void **state)
+static void test_a_later_deployment_with_the_same_name_is_not_deleted(void **state)
 {
     struct world *world = *state;
     struct step *steps;
@@ -180,7 +181,7 @@ static void test_faults_are_distinguished(void **state)
     world->fake.loses_reply = true;
     assert_int_equal(life_do(&world->life, step), STEP_LOST);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
-    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* an apply may be repeated */
+    assert_int_equal(life_do(&world->life, step), STEP_DONE); /* an apply can be repeated */
     json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
     assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
     assert_non_null(strstr(world->life.error.message, ".spec.gpus: field not declared"));
@@ -217,7 +218,7 @@ static void test_lists_are_read_page_by_page(void **state)
     assert_int_equal(json_array_size(warnings), 0);
 }
 
-/* Copies the name of the role that a command creates. */
+/* Copies to `out` the name of the role that `command` creates, and returns `out`. */
 static const char *role_in(const char *command, char out[128])
 {
     assert_int_equal(sscanf(command, "kubectl create role %127s", out), 1);
@@ -246,7 +247,7 @@ static void test_each_missing_right_is_named(void **state)
             json_object_set_new(roles, role_in(json_get_text(finding, "fix", ""), role),
                                 json_true());
     }
-    assert_int_equal(missing, 4); /* including "get", to read after a lost answer */
+    assert_int_equal(missing, 4); /* one of them is "get", for reading after a lost answer */
     assert_int_equal(json_object_size(roles), 4);
 }
 
@@ -274,7 +275,7 @@ static void test_targets_are_checked(void **state)
     assert_false(provider->check_target(&world->target, &error));
 }
 
-static void test_the_cluster_ends_only_a_deployment_that_has_an_end(void **state)
+static void test_only_a_deployment_with_an_end_has_a_guard(void **state)
 {
     struct world *world = *state;
     const struct provider *provider = world->life.provider;
@@ -286,19 +287,19 @@ static void test_the_cluster_ends_only_a_deployment_that_has_an_end(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_foreign_resources_survive),
-        LIVE(test_a_foreign_resource_of_the_same_name_is_not_changed),
+        LIVE(test_resources_that_belong_to_others_survive),
+        LIVE(test_a_resource_with_the_same_name_that_belongs_to_others_is_not_changed),
         LIVE(test_a_start_writes_the_end_that_the_plan_shows),
-        LIVE(test_a_foreign_account_is_not_used),
+        LIVE(test_an_account_that_belongs_to_others_is_not_used),
         LIVE(test_a_first_end_is_created_without_force),
-        LIVE(test_an_update_leaves_the_replicas_that_an_autoscaler_set),
-        LIVE(test_an_update_starts_a_stopped_deployment_with_the_recipes_replicas),
-        LIVE(test_a_later_deployment_of_the_same_name_is_not_deleted),
+        LIVE(test_an_update_keeps_the_number_of_replicas_that_an_autoscaler_set),
+        LIVE(test_an_update_starts_a_stopped_deployment_with_the_recipes_number_of_replicas),
+        LIVE(test_a_later_deployment_with_the_same_name_is_not_deleted),
         LIVE(test_faults_are_distinguished),
         LIVE(test_lists_are_read_page_by_page),
         LIVE(test_each_missing_right_is_named),
         LIVE(test_targets_are_checked),
-        LIVE(test_the_cluster_ends_only_a_deployment_that_has_an_end),
+        LIVE(test_only_a_deployment_with_an_end_has_a_guard),
     };
     struct error error;
 

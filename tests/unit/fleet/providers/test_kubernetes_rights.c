@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/clouds.md lists the permissions that each verb needs on Kubernetes. They must be those of
- * the requests that the verb sends. */
+/* docs/clouds.md lists the permissions that each verb needs on Kubernetes. They must be the
+ * permissions that the verb's requests need. */
 #include "tests/unit/support/kubernetes_world.h"
 
 #include "tests/clouds/rights.h"
@@ -35,8 +35,8 @@ static void need(struct recording *recording, const char *verb, const char *grou
     json_object_set_new(recording->needed, text_string(&name), json_true());
 }
 
-/* Whoever grants a right needs to have this right. The rules of the request are [{"apiGroups":
- * [...], "resources": [...], "verbs": [...]}]. */
+/* Whoever creates a role must have every right that the role grants. The rules in the request's
+ * body are [{"apiGroups": [...], "resources": [...], "verbs": [...]}]. */
 static void need_granted(struct recording *recording, const struct fake_request *request)
 {
     json_auto_t *role = json_loads(request->body, 0, NULL);
@@ -69,7 +69,7 @@ static void need_for_path(struct recording *recording, const json_t *objects,
                  parts->group, parts->resource, parts->subresource);
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "DELETE") != 0
         && json_object_get(objects, request->path) == NULL && parts->subresource[0] == '\0') {
-        /* an apply may also create the object */
+        /* an apply can also create the object */
         need(recording, "create", parts->group, parts->resource, "");
         need(recording, "get", parts->group, parts->resource, ""); /* read after a lost answer */
     }
@@ -103,7 +103,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
     if (asked == NULL)
         snprintf(recording->unknown, sizeof recording->unknown, "%s %.280s", request->method,
                  request->path);
-    else { /* a query of the account's own permissions, which needs no permission */
+    else { /* to ask about the account's own permissions, no permission is needed */
         json_t *needed = recording->needed;
 
         recording->needed = recording->asked;
@@ -163,10 +163,10 @@ static void check_asked(struct world *world, struct recording *recording)
                                             &world->life.error));
     json_object_foreach(recording->all, name, value)
         if (json_object_get(recording->asked, name) == NULL)
-            fail_msg("target_show does not ask for %s", name);
+            fail_msg("target_show does not ask about the permission to %s", name);
     json_object_foreach(recording->asked, name, value)
         if (json_object_get(recording->all, name) == NULL)
-            fail_msg("target_show asks for %s, which nothing needs", name);
+            fail_msg("target_show asks about the permission to %s, which nothing needs", name);
 }
 
 static void the_document_lists_the_permissions_of_each_verb(void **state)

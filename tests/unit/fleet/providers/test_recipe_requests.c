@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests for each Kubernetes recipe of the catalogue contain the image, the complete command,
- * the number of chips and the nodes that the recipe names. */
+/* The requests for each Kubernetes recipe in the catalogue contain the image, the complete command,
+ * the number of chips and the node labels that the recipe names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void assert_has(const char *written, const struct recipe *recipe, const c
 
     json_add_string(&literal, text, strlen(text));
     if (strstr(written, text_string(&literal)) == NULL)
-        fail_msg("%s: no request has %s", recipe->name, text_string(&literal));
+        fail_msg("%s: no request contains %s", recipe->name, text_string(&literal));
 }
 
 /* Returns the bodies of the requests, one after the other. The caller frees them. */
@@ -72,7 +72,7 @@ static void check(const struct provider *provider, const struct recipe *recipe)
     free(written);
 }
 
-static void requests_have_what_recipes_for_kubernetes_name(void **state)
+static void the_requests_contain_what_each_kubernetes_recipe_names(void **state)
 {
     const struct provider *provider = provider_find("kubernetes");
     struct recipe_book *book;
@@ -96,7 +96,7 @@ static void requests_have_what_recipes_for_kubernetes_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_have_what_recipes_for_kubernetes_name),
+        cmocka_unit_test(the_requests_contain_what_each_kubernetes_recipe_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

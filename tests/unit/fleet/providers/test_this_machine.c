@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the provider "local": the requests for the catalogue's recipes, the refusals, and
- * simserve from its creation to its destruction, with a real watchdog. */
+/* Tests of the provider "local", which runs servers on this machine: the requests for the
+ * catalogue's recipes, what is refused, and a simulated model server (simserve) from creation to
+ * destruction, with a real watchdog. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ struct world {
     struct machine_world machine;
     struct cloud_endpoints *endpoints;
     struct recipe_book *book;
-    struct recipe recipe; /* of simserve */
+    struct recipe recipe; /* starts simserve */
     struct life life;
 };
 
@@ -116,7 +117,7 @@ static int tear_down(void **state)
 
 /* ---- Requests ---- */
 
-/* Returns the body of the first request of a creation; NULL if it is refused
+/* Returns the body of the first request of a creation, or NULL if the creation is refused
  * (life.error says why). */
 static json_t *body_of(struct world *world, const struct recipe *recipe, const char *image)
 {
@@ -141,7 +142,7 @@ static json_t *body_of(struct world *world, const struct recipe *recipe, const c
     return body;
 }
 
-/* What the request for each local recipe of the catalogue contains. */
+/* What the request for each local recipe in the catalogue must contain. */
 static const struct {
     const char *recipe, *parts[10];
 } requests[] = {
@@ -248,15 +249,16 @@ static void recipes_that_cannot_run_on_this_machine_are_refused(void **state)
 
     check_refused(world, llama, "arguments",
                   "{\"--host\": \"0.0.0.0\", \"--ctx-size\": 512, \"--parallel\": 1}",
-                  "listens on loopback only");
+                  "must listen on loopback only");
     check_refused(world, llama, "arguments", "{\"--ctx-size\": 512, \"--parallel\": 1}",
-                  "listens on loopback only");
+                  "must listen on loopback only");
     check_refused(world, llama, "environment", "{\"HF_TOKEN\": {\"secret\": \"hf-token\"}}",
                   "which this machine does not have");
     check_refused(world, vllm, "weights", "{\"from\": \"bucket\", \"folder\": \"x\"}",
                   "has no bucket");
-    check_refused(world, vllm, "scale", "{\"max\": 2}", "is one server");
-    check_refused(world, vllm, "title", "\"By a tag that is not here\"", "named by a tag");
+    check_refused(world, vllm, "scale", "{\"max\": 2}", "has only one server");
+    check_refused(world, vllm, "title", "\"An image tag that this machine does not have\"",
+                  "named by a tag");
 }
 
 static void a_recipe_that_is_imported_or_has_no_origin_is_not_run(void **state)
@@ -275,7 +277,7 @@ static void a_recipe_that_is_imported_or_has_no_origin_is_not_run(void **state)
 
 /* ---- Calls that are refused ---- */
 
-static void calls_fail_while_this_machine_is_turned_off(void **state)
+static void calls_fail_while_servers_on_this_machine_are_not_allowed(void **state)
 {
     struct world *world = *state;
     json_auto_t *findings = json_array();
@@ -351,13 +353,13 @@ static void a_server_goes_through_all_verbs(void **state)
     must(world, VERB_STOP);
     must(world, VERB_START);
     must(world, VERB_DESTROY);
-    must(world, VERB_DESTROY); /* a destruction may be repeated */
+    must(world, VERB_DESTROY); /* a destruction can be repeated */
     now = observe(world);
     assert_string_equal(now.state, "absent");
     observed_finish(&now);
 }
 
-static void foreign_servers_are_not_changed(void **state)
+static void servers_that_opsbrain_did_not_start_are_not_changed(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_STOP, VERB_DESTROY, VERB_EXTEND };
     struct world *world = *state;
@@ -381,7 +383,7 @@ static void a_server_can_be_neither_updated_nor_scaled(void **state)
     assert_false(provider_check_verb(world->life.provider, VERB_SCALE, &world->life.error));
 }
 
-static void a_repeated_request_makes_no_second_server(void **state)
+static void a_repeated_request_does_not_make_a_second_server(void **state)
 {
     struct world *world = *state;
     struct observed first = observe(world);
@@ -398,8 +400,7 @@ static void a_repeated_request_makes_no_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* Checks the length of the key that is read by the server's name, the only member that the provider
- * needs. */
+/* Checks the length of the key of the server called `name`. The provider needs only the name. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };
@@ -436,13 +437,13 @@ int main(int argc, char **argv)
         TEST(a_request_is_shown_as_a_command),
         TEST(recipes_that_cannot_run_on_this_machine_are_refused),
         TEST(a_recipe_that_is_imported_or_has_no_origin_is_not_run),
-        TEST(calls_fail_while_this_machine_is_turned_off),
+        TEST(calls_fail_while_servers_on_this_machine_are_not_allowed),
         TEST(calls_to_other_addresses_and_paths_are_refused),
         TEST(a_server_goes_through_all_verbs),
         TEST(the_key_is_found_by_the_name_of_its_server),
-        TEST(foreign_servers_are_not_changed),
+        TEST(servers_that_opsbrain_did_not_start_are_not_changed),
         TEST(a_server_can_be_neither_updated_nor_scaled),
-        TEST(a_repeated_request_makes_no_second_server),
+        TEST(a_repeated_request_does_not_make_a_second_server),
     };
 #undef TEST
 

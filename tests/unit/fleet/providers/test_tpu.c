@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a queued resource of Cloud TPU from creation to destruction, on a strict fake of the
- * platform, and of the platform's faults. */
+/* Tests, against a strict fake of Cloud TPU, of a queued resource (a request for a TPU machine)
+ * from creation to destruction, and of what happens when the platform fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static json_t *node_of(struct google_world *world)
     return json_object_get(world->fake.objects, NODE);
 }
 
-static void test_a_queued_resource_goes_through_all_verbs(void **state)
+static void test_all_supported_verbs_work_on_a_queued_resource(void **state)
 {
     struct google_world *world = *state;
     size_t before = json_object_size(world->fake.objects);
@@ -41,7 +41,7 @@ static void test_a_queued_resource_goes_through_all_verbs(void **state)
     assert_string_equal(key, "canary-door");
     observed_finish(&now);
     must_apply(world, VERB_STOP);
-    must_apply(world, VERB_STOP); /* a stop may be repeated, as after a lost answer */
+    must_apply(world, VERB_STOP); /* a stop can be repeated, for example after a lost answer */
     check_state(world, "stopped", "");
     must_apply(world, VERB_START);
     must_apply(world, VERB_START);
@@ -103,7 +103,7 @@ static void check_phase(struct google_world *world, const char *state, const cha
     observed_finish(&now);
 }
 
-static void test_flex_start_waits_and_ends_by_itself(void **state)
+static void test_flex_start_waits_for_capacity_and_the_platform_ends_it(void **state)
 {
     struct google_world *world = *state;
 
@@ -119,7 +119,7 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     world->life.desired.ends_ms += 1000;
     check_refused(world, VERB_EXTEND, "flex-start lasts for a fixed time");
     world->life.desired.ends_ms -= 2000;
-    must_apply(world, VERB_EXTEND); /* opsbrain may end the machine earlier */
+    must_apply(world, VERB_EXTEND); /* opsbrain can end the machine earlier */
     world->fake.now_ms += 3600000;
     check_state(world, "failed", "took its machine back");
     assert_null(node_of(world));
@@ -128,19 +128,19 @@ static void test_flex_start_waits_and_ends_by_itself(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_a_request_that_expired_has_failed(void **state)
+static void test_a_request_that_expired_is_shown_as_failed(void **state)
 {
     struct google_world *world = *state;
 
     world->fake.lacks_capacity = true;
     assert_false(life_apply(&world->life, VERB_CREATE));
-    world->fake.now_ms += 3600000; /* the deployment's end: nothing may begin after it */
+    world->fake.now_ms += 3600000; /* the deployment's end, when the request expires */
     check_phase(world, "pending", "capacity");
     check_state(world, "failed", "not fulfilled before it expired");
     must_apply(world, VERB_DESTROY);
 }
 
-static void test_a_zone_without_capacity_for_spot_fails_the_creation(void **state)
+static void test_creation_fails_in_a_zone_without_spot_capacity(void **state)
 {
     struct google_world *world = *state;
 
@@ -151,7 +151,7 @@ static void test_a_zone_without_capacity_for_spot_fails_the_creation(void **stat
     assert_int_equal(world->life.state, STEP_FAILED);
 }
 
-static void test_a_machine_that_the_platform_took_back_has_failed(void **state)
+static void test_a_machine_that_the_platform_took_back_is_shown_as_failed(void **state)
 {
     struct google_world *world = *state;
 
@@ -166,7 +166,7 @@ static void test_a_machine_that_the_platform_took_back_has_failed(void **state)
     json_object_set_new(json_object_get(world->fake.objects, QUEUED), "state",
                         json_pack("{s:s}", "state", "SUSPENDED"));
     check_state(world, "failed", "costs nothing");
-    must_apply(world, VERB_STOP); /* the request is deleted */
+    must_apply(world, VERB_STOP); /* deletes the request */
     check_state(world, "absent", "");
 }
 
@@ -180,7 +180,7 @@ static void test_a_stop_deletes_a_request_that_still_waits(void **state)
     check_state(world, "absent", "");
 }
 
-static void test_unknown_states_are_not_failures(void **state)
+static void test_unknown_states_are_not_shown_as_failed(void **state)
 {
     struct google_world *world = *state;
 
@@ -196,13 +196,13 @@ static void test_unknown_states_are_not_failures(void **state)
 
 /* ---- Faults ---- */
 
-static void test_quota_errors_are_read_in_an_answer_and_in_an_operation(void **state)
+static void test_a_lack_of_quota_is_found_in_an_answer_and_in_an_operation(void **state)
 {
     struct google_world *world = *state;
 
     world->fake.gpus = 3;
     check_refused(world, VERB_CREATE, "TPUV6EPerProjectPerZoneForTPUAPI");
-    assert_int_equal(world->life.state, STEP_FAILED); /* a later request would fail, too */
+    assert_int_equal(world->life.state, STEP_FAILED); /* not STEP_RETRY: it would fail again */
     assert_non_null(strstr(world->life.error.message, "another zone"));
     must_apply(world, VERB_DESTROY);
     world->fake.gpus = 8;
@@ -222,7 +222,7 @@ static void test_faults_are_distinguished(void **state)
     struct step *queued = find_step(steps, count, "queued-resource");
 
     check_faults(world, queued, QUEUED);
-    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* the same requestId */
+    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* has the same requestId */
     memcpy(strstr(queued->url, "requestId=") + 10, "00", 2);
     assert_int_equal(life_do(&world->life, queued), STEP_EXISTS);
     check_unknown_member(world, queued);
@@ -260,9 +260,9 @@ static void test_the_fake_is_strict(void **state)
     }
 }
 
-/* ---- Foreign resources ---- */
+/* ---- Resources that opsbrain did not make ---- */
 
-static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
+static void test_resources_that_are_not_ours_survive_and_are_not_taken_over(void **state)
 {
     struct google_world *world = *state;
 
@@ -275,7 +275,7 @@ static void test_foreign_resources_survive_and_are_not_taken_over(void **state)
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* After a lost reply and before an undo, the labels show whose resource it is. */
+/* After a lost reply, and before an undo, the labels show whether the resource is ours. */
 static void test_a_queued_resource_is_recognized_by_the_labels_of_its_node(void **state)
 {
     struct google_world *world = *state;
@@ -305,7 +305,7 @@ static void test_a_node_without_a_queued_resource_is_stopped_and_destroyed(void 
     check_state(world, "absent", "");
 }
 
-/* The node of a foreign queued resource may have a different name than the resource. */
+/* If opsbrain did not make a queued resource, its node can have another name than the resource. */
 static void test_a_node_with_a_different_name_is_stopped_and_destroyed(void **state)
 {
     struct google_world *world = *state;
@@ -331,7 +331,7 @@ static void test_a_node_with_a_different_name_is_stopped_and_destroyed(void **st
     assert_null(json_object_get(world->fake.objects, ZONE "/nodes/theirs"));
 }
 
-static void test_verbs_that_a_queued_resource_lacks_have_a_reason(void **state)
+static void test_unsupported_verbs_are_refused_with_the_reason(void **state)
 {
     struct google_world *world = *state;
     struct error error;
@@ -342,8 +342,9 @@ static void test_verbs_that_a_queued_resource_lacks_have_a_reason(void **state)
     assert_non_null(strstr(error.message, "beside it"));
 }
 
-/* The platform refuses the request that is repeated after a lost answer. */
-static void test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out(void **state)
+/* After a lost answer the request is repeated, which the platform refuses: only the node's state
+ * shows whether the first request was carried out. */
+static void test_after_a_lost_answer_the_node_shows_whether_it_stopped_or_started(void **state)
 {
     static const struct {
         enum provider_verb verb;
@@ -389,24 +390,24 @@ static void test_a_deletion_that_fails_deletes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_a_queued_resource_goes_through_all_verbs),
+        LIVE(test_all_supported_verbs_work_on_a_queued_resource),
         LIVE(test_phases_the_last_log_line_and_the_nodes_health_are_shown),
         LIVE(test_an_internal_machine_has_no_external_address),
-        LIVE(test_flex_start_waits_and_ends_by_itself),
-        LIVE(test_a_request_that_expired_has_failed),
-        LIVE(test_a_zone_without_capacity_for_spot_fails_the_creation),
-        LIVE(test_a_machine_that_the_platform_took_back_has_failed),
+        LIVE(test_flex_start_waits_for_capacity_and_the_platform_ends_it),
+        LIVE(test_a_request_that_expired_is_shown_as_failed),
+        LIVE(test_creation_fails_in_a_zone_without_spot_capacity),
+        LIVE(test_a_machine_that_the_platform_took_back_is_shown_as_failed),
         LIVE(test_a_stop_deletes_a_request_that_still_waits),
-        LIVE(test_unknown_states_are_not_failures),
-        LIVE(test_quota_errors_are_read_in_an_answer_and_in_an_operation),
+        LIVE(test_unknown_states_are_not_shown_as_failed),
+        LIVE(test_a_lack_of_quota_is_found_in_an_answer_and_in_an_operation),
         LIVE(test_faults_are_distinguished),
         LIVE(test_the_fake_is_strict),
-        LIVE(test_foreign_resources_survive_and_are_not_taken_over),
+        LIVE(test_resources_that_are_not_ours_survive_and_are_not_taken_over),
         LIVE(test_a_queued_resource_is_recognized_by_the_labels_of_its_node),
         LIVE(test_a_node_without_a_queued_resource_is_stopped_and_destroyed),
         LIVE(test_a_node_with_a_different_name_is_stopped_and_destroyed),
-        LIVE(test_verbs_that_a_queued_resource_lacks_have_a_reason),
-        LIVE(test_the_node_shows_whether_a_lost_stop_or_start_was_carried_out),
+        LIVE(test_unsupported_verbs_are_refused_with_the_reason),
+        LIVE(test_after_a_lost_answer_the_node_shows_whether_it_stopped_or_started),
         LIVE(test_a_deletion_that_fails_deletes_nothing),
     };
     struct error error;

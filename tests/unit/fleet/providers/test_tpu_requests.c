@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to Cloud TPU for the tests' recipe and for each Cloud TPU recipe of the catalogue,
- * and the plans that are refused. */
+/* Tests of the requests that are sent to Cloud TPU, for the tests' own recipe and for each Cloud
+ * TPU recipe in the catalogue, and of the plans that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void check_no_steps(struct google_world *world, enum provider_verb verb,
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }
 
-static void test_the_steps_of_each_verb(void **state)
+static void test_the_steps_are_right_for_each_verb(void **state)
 {
     struct google_world *world = *state;
     const struct observed active = machine("https://tpu.googleapis.com" QUEUED, 1);
@@ -80,8 +80,8 @@ static void test_the_steps_of_each_verb(void **state)
 
 /* ---- The body ---- */
 
-/* Returns the body of a queued resource without its tags, and with "SCRIPT" in place of the script,
- * which test_google_machine.c tests. The caller releases it. */
+/* Returns the body of the request for a queued resource, without the tags and with "SCRIPT" in
+ * place of the startup script, which test_google_machine.c tests. The caller releases the body. */
 static json_t *body_of(struct google_world *world)
 {
     size_t count = 0;
@@ -113,7 +113,7 @@ static json_t *body_of(struct google_world *world)
     "\"block-project-ssh-keys\":\"TRUE\",\"opsbrain-image\":"                                      \
     "\"vllm/vllm-tpu@sha256:0123456789abcdef0123456789abcdef\"}" more "}}]}}"
 
-static void test_a_queued_resource_for_each_kind(void **state)
+static void test_the_body_is_right_for_each_kind_of_purchase(void **state)
 {
     static const struct {
         const char *kind, *json;
@@ -148,7 +148,7 @@ static void test_a_queued_resource_for_each_kind(void **state)
     }
 }
 
-static void test_flex_start_uses_a_different_version_of_the_api(void **state)
+static void test_flex_start_uses_the_alpha_version_of_the_api(void **state)
 {
     struct google_world *world = *state;
     size_t count = 0;
@@ -164,7 +164,7 @@ static void test_flex_start_uses_a_different_version_of_the_api(void **state)
     step_list_free(steps, count);
     steps = make_steps(world, VERB_CREATE, &count);
     assert_string_equal(find_step(steps, count, "queued-resource")->url,
-                        url); /* the same requestId */
+                        url); /* has the same requestId */
     step_list_free(steps, count);
     world->life.desired.kind = "flex_start";
     steps = make_steps(world, VERB_CREATE, &count);
@@ -187,8 +187,8 @@ static void test_without_an_end_a_request_waits_as_long_as_the_recipe_says(void 
 
 /* ---- Recipes ---- */
 
-/* Checks that the body conforms to Google's description of the requested API version, if that is
- * not NULL, and that the platform accepts the body. */
+/* Checks that the fake platform accepts the request and that its body conforms to Google's
+ * description of the requested API version, unless that description is missing (NULL). */
 static void check_queued(struct google_world *world, json_t *const descriptions[2])
 {
     const char *name = world->life.desired.recipe->name;
@@ -207,8 +207,8 @@ static void check_queued(struct google_world *world, json_t *const descriptions[
     step_list_free(steps, count);
 }
 
-/* Checks the recipe's request for each kind of purchase. Adds to counts[0] the requests, and to
- * counts[1] the recipes that cannot work. */
+/* Checks the recipe's request for each kind of purchase, and adds the number of requests to
+ * counts[0]. A recipe that cannot work is not checked, but counted in counts[1]. */
 static void check_recipe(struct google_world *world, const struct recipe *recipe,
                          json_t *const descriptions[2], int counts[2])
 {
@@ -243,7 +243,8 @@ static void test_every_recipe_that_can_work_makes_a_request_that_is_accepted(voi
     size_t count;
 
     if (descriptions[1] == NULL)
-        puts("skipped: Google's description of the TPU API (../shared/data/cloud-apis)");
+        puts("skipped: checks against Google's description of the TPU API "
+             "(../shared/data/cloud-apis)");
     if (!recipe_book_create("", &book, &error))
         fail_msg("%s", error.message);
     recipes = recipe_book_all(book, &count);
@@ -261,12 +262,14 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
 {
     static const struct {
         const char *name;
-        const char *part; /* of the error; NULL: the recipe's reason, and the memory is too small */
+        /* of the error message; NULL: the recipe's reason, which is that the memory is too small */
+        const char *part;
     } rows[] = {
         { "tpu-gemma-4-26b-v6e1", NULL },
         { "tpu-gemma-4-31b-v6e1", NULL },
         { "tpu-gemma-4-e4b-v5e1", NULL },
-        { "tpu-gemma-4-12b-v6e4-on-v6e1", "split over 4 chips" },
+        { "tpu-gemma-4-12b-v6e4-on-v6e1",
+          "split over 4 chips (--tensor-parallel-size), but the machine has 1" },
     };
     struct google_world *world = *state;
     struct catalog *catalog;
@@ -296,20 +299,19 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     static const struct {
         const char *member, *json, *part;
     } rows[] = {
-        { "chips", "1",
-          "v6e-4 has a different number of chips (4) than the recipe's \"chips\" (1)" },
-        { "hardware", "\"nvidia-l4\"", "queues v5e, v5p and v6e" },
-        { "hardware", "\"google-tpu-v5p\"", "is like v5p-8" },
+        { "chips", "1", "v6e-4 has 4 chips, but the recipe's \"chips\" is 1" },
+        { "hardware", "\"nvidia-l4\"", "can queue v5e, v5p and v6e" },
+        { "hardware", "\"google-tpu-v5p\"", "must be like v5p-8" },
         { "arguments", "{\"--tensor-parallel-size\":8}", "split over 8 chips" },
         { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}",
           "must name a secret of Secret Manager" },
         { "cloud_tpu", "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"tpu-ubuntu\"}",
-          "v6e-4 runs v2-alpha-tpuv6e" },
+          "v6e-4 needs v2-alpha-tpuv6e" },
         { "cloud_tpu",
           "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"v2-alpha-tpuv6e\",\"wait_s\":0}",
-          "wait_s\" is 0: the wait for capacity is 1 to" },
+          "wait_s\" is 0: the wait for capacity must be 1 to" },
     };
     struct google_world *world = *state;
 
@@ -319,31 +321,31 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
     check_refused(world, VERB_CREATE, "at most 63");
 }
 
-static void test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refused(void **state)
+static void test_flex_start_must_end_within_a_week_and_unknown_kinds_are_refused(void **state)
 {
     struct google_world *world = *state;
 
     world->life.desired.kind = "flex_start";
     assert_non_null(world->life.provider->describe_guard(&world->life.desired));
     world->life.desired.end_destroys = false;
-    check_refused(world, VERB_CREATE, "\"at_end\" is stop, and flex-start deletes the machine");
+    check_refused(world, VERB_CREATE, "\"at_end\" is stop, but flex-start deletes the machine");
     world->life.desired.end_destroys = true;
     world->life.desired.ends_ms = 0;
     check_refused(world, VERB_CREATE, "7 days at most: give \"life_s\"");
     world->life.desired.ends_ms = world->life.desired.made_ms + INT64_C(8) * 86400000;
-    check_refused(world, VERB_CREATE, "7 days at most (604800 s), and this would be 691200 s");
+    check_refused(world, VERB_CREATE, "7 days at most (604800 s), but this would last 691200 s");
     world->life.desired.kind = "on_demand"; /* only opsbrain ends such a machine */
     assert_null(world->life.provider->describe_guard(&world->life.desired));
     world->life.desired.kind = "sustained";
     check_refused(world, VERB_CREATE, "cannot be bought as sustained");
 }
 
-static void test_a_missing_secret_is_the_first_refusal(void **state)
+static void test_a_plan_is_refused_if_its_secret_is_missing(void **state)
 {
     check_missing_secret(*state);
 }
 
-static void test_unwise_choices_are_warned_about(void **state)
+static void test_unwise_choices_cause_warnings(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -374,16 +376,16 @@ static void test_commands_contain_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_steps_of_each_verb),
-        LIVE(test_a_queued_resource_for_each_kind),
-        LIVE(test_flex_start_uses_a_different_version_of_the_api),
+        LIVE(test_the_steps_are_right_for_each_verb),
+        LIVE(test_the_body_is_right_for_each_kind_of_purchase),
+        LIVE(test_flex_start_uses_the_alpha_version_of_the_api),
         LIVE(test_without_an_end_a_request_waits_as_long_as_the_recipe_says),
         LIVE(test_every_recipe_that_can_work_makes_a_request_that_is_accepted),
         LIVE(test_recipes_that_cannot_work_are_refused_with_the_reason),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
-        LIVE(test_flex_start_has_an_end_within_a_week_and_an_unknown_kind_is_refused),
-        LIVE(test_a_missing_secret_is_the_first_refusal),
-        LIVE(test_unwise_choices_are_warned_about),
+        LIVE(test_flex_start_must_end_within_a_week_and_unknown_kinds_are_refused),
+        LIVE(test_a_plan_is_refused_if_its_secret_is_missing),
+        LIVE(test_unwise_choices_cause_warnings),
         LIVE(test_commands_contain_no_secret),
     };
     struct error error;

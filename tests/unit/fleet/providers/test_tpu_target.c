@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the lists, the permissions, the quotas and the members of a target on Cloud TPU, and of
- * a machine's key. */
+/* Tests of a target on Cloud TPU (the list of its machines, its permissions, quotas and members),
+ * and of a machine's API key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "tests/clouds/tpu_world.h"
 
-static void test_lists_are_read_page_by_page_and_warn_of_unreachable_places(void **state)
+static void test_lists_are_read_page_by_page_and_warn_about_unreachable_places(void **state)
 {
     struct google_world *world = *state;
     json_auto_t *warnings = json_array();
@@ -31,7 +31,7 @@ static void test_lists_are_read_page_by_page_and_warn_of_unreachable_places(void
                                            warnings, &world->life.error));
     assert_int_equal(count, 3);
     assert_string_equal(list[0].deployment, "gemma");
-    assert_string_equal(list[0].address, "http://203.0.113.9:8080"); /* of its node */
+    assert_string_equal(list[0].address, "http://203.0.113.9:8080"); /* the node's address */
     assert_string_equal(list[1].name, "waits");
     assert_string_equal(list[1].state, "pending");
     assert_string_equal(list[1].machine, "v6e-8");
@@ -63,10 +63,10 @@ static void test_a_missing_permission_is_named_and_quotas_are_shown(void **state
                     "[\"us-east5-a\"]}]}");
     findings = check_permissions(world, "tpu.nodes.delete");
     text = json_write(findings);
-    assert_non_null(
-        strstr(text, "a quota of accelerators in us-east5-a: TPUV6EPerProjectPerZoneForTPUAPI "
-                     "without a limit, TPUV6EPreemptiblePerProjectPerZoneForTPUAPI "
-                     "64\""));
+    assert_non_null(strstr(text,
+                           "an accelerator quota in us-east5-a: TPUV6EPerProjectPerZoneForTPUAPI "
+                           "without a limit, TPUV6EPreemptiblePerProjectPerZoneForTPUAPI "
+                           "64\""));
     assert_non_null(strstr(text, "the network global/networks/default"));
     assert_non_null(strstr(text, "the service account server@p.iam.gserviceaccount.com"));
 }
@@ -81,12 +81,12 @@ static void test_a_zone_without_quota_is_reported(void **state)
     assert_true(world->life.provider->check(world->life.cloud, &world->target, findings,
                                             &world->life.error));
     text = json_write(findings);
-    assert_non_null(
-        strstr(text, "\"need\":\"a quota of accelerators in us-west9-c\",\"ok\":false"));
+    assert_non_null(strstr(text, "\"need\":\"an accelerator quota in us-west9-c\",\"ok\":false"));
 }
 
-/* The other members are those of a target on Compute Engine, which test_compute_target.c tests. */
-static void test_the_members_of_a_target_are_checked(void **state)
+/* A target's other members are the same as on Compute Engine, where test_compute_target.c tests
+ * them. */
+static void test_the_places_of_a_target_must_be_zones(void **state)
 {
     struct google_world *world = *state;
     struct error error;
@@ -94,11 +94,11 @@ static void test_the_members_of_a_target_are_checked(void **state)
     assert_true(world->life.provider->check_target(&world->target, &error));
     text_copy(world->target.places[0], FLEET_PLACE_SIZE, "us-east5");
     assert_false(world->life.provider->check_target(&world->target, &error));
-    assert_non_null(strstr(error.message, "on Cloud TPU each is a zone"));
+    assert_non_null(strstr(error.message, "on Cloud TPU each must be a zone"));
 }
 
-/* The name of the key's secret contains a digest of the node's place and name, so that no label can
- * name the secret of a different machine. */
+/* The name of the key's secret contains a digest of the node's place and name, so a label cannot
+ * point to the secret of a different machine. */
 static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 {
     static const char bare[] = "{\"state\":\"READY\",\"labels\":{}}";
@@ -128,10 +128,10 @@ static void test_the_key_is_read_from_the_secret_of_the_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_lists_are_read_page_by_page_and_warn_of_unreachable_places),
+        LIVE(test_lists_are_read_page_by_page_and_warn_about_unreachable_places),
         LIVE(test_a_missing_permission_is_named_and_quotas_are_shown),
         LIVE(test_a_zone_without_quota_is_reported),
-        LIVE(test_the_members_of_a_target_are_checked),
+        LIVE(test_the_places_of_a_target_must_be_zones),
         LIVE(test_the_key_is_read_from_the_secret_of_the_machine),
     };
     struct error error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The price of an hour, computed from a recipe's cost and the rows of catalog/prices.json. */
+/* Tests of the price per hour, which is computed from a recipe's cost and the rows of
+ * catalog/prices.json. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,8 +92,8 @@ static void an_hour_costs_what_the_rows_add_up_to(void **state)
         struct price price = price_for(book, vectors[i].cost, vectors[i].place, vectors[i].kind);
 
         if (!price.known || fabs(price.usd_per_hour - vectors[i].usd_per_hour) > 0.00051)
-            fail_msg("%s in %s, %s: %s", vectors[i].cost, vectors[i].place, vectors[i].kind,
-                     price.breakdown);
+            fail_msg("%s in %s, %s: got \"%s\", expected %g USD/h", vectors[i].cost,
+                     vectors[i].place, vectors[i].kind, price.breakdown, vectors[i].usd_per_hour);
         assert_true(price.least_per_hour == price.usd_per_hour);
         assert_int_equal(strlen(price.rows), 64);
     }
@@ -109,7 +110,8 @@ static void the_breakdown_names_items_sources_and_dates(void **state)
         price.breakdown,
         "1 x run.gpu.l4 0.67212 + 4 x run.vcpu 0.0648 + 16 x run.gib 0.0072 = 1.047 "
         "USD/h, list price (Cloud Billing API, 2026-08; Cloud Billing API, "
-        "instance-based, tier 1 (which regions: general knowledge), 2026-08)");
+        "instance-based billing, tier 1 regions (the list of regions is general knowledge, not "
+        "from this source), 2026-08)");
     price_book_destroy(book);
 }
 
@@ -133,7 +135,8 @@ static void without_a_row_the_price_is_not_known(void **state)
         struct price price = price_for(book, unknown[i].cost, unknown[i].place, unknown[i].kind);
 
         if (price.known)
-            fail_msg("%s in %s: %s", unknown[i].cost, unknown[i].place, price.breakdown);
+            fail_msg("%s in %s: got \"%s\", expected no price", unknown[i].cost, unknown[i].place,
+                     price.breakdown);
         assert_true(isnan(price.usd_per_hour) && price.rows[0] == '\0');
         assert_memory_equal(price.breakdown, "not known: ", 11);
     }
@@ -167,12 +170,12 @@ static void if_rows_disagree_both_prices_are_shown(void **state)
     price = price_for(book, "[{\"item\":\"x\",\"quantity\":4}]", "anywhere", "on_demand");
     assert_true(price.known);
     assert_true(price.usd_per_hour == 12 && price.least_per_hour == 8);
-    assert_string_equal(price.breakdown, "4 x x 3 (sources disagree: from 2) = 12.000 USD/h, list "
+    assert_string_equal(price.breakdown, "4 x x 3 (sources disagree: 2 to 3) = 12.000 USD/h, list "
                                          "price (s2, 2026-11-21; s3, 2026-11-21)");
     price_book_destroy(book);
 }
 
-static void the_list_of_rows_includes_the_rows_that_are_kept_apart(void **state)
+static void the_list_of_rows_includes_rows_that_no_price_uses(void **state)
 {
     struct price_book *book = embedded();
     json_auto_t *rows = price_book_rows(book, "tpu.v6e.chip");
@@ -185,7 +188,7 @@ static void the_list_of_rows_includes_the_rows_that_are_kept_apart(void **state)
     price_book_destroy(book);
 }
 
-static void incomplete_rows_and_texts_that_are_no_list_are_refused(void **state)
+static void incomplete_rows_and_anything_but_a_list_of_rows_are_refused(void **state)
 {
     static const char *const members[] = { "item", "provider", "kind",   "unit",
                                            "usd",  "regions",  "source", "as_of" };
@@ -215,8 +218,8 @@ int main(void)
         cmocka_unit_test(without_a_row_the_price_is_not_known),
         cmocka_unit_test(nothing_is_billed_for_an_empty_cost),
         cmocka_unit_test(if_rows_disagree_both_prices_are_shown),
-        cmocka_unit_test(the_list_of_rows_includes_the_rows_that_are_kept_apart),
-        cmocka_unit_test(incomplete_rows_and_texts_that_are_no_list_are_refused),
+        cmocka_unit_test(the_list_of_rows_includes_rows_that_no_price_uses),
+        cmocka_unit_test(incomplete_rows_and_anything_but_a_list_of_rows_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a recipe, what is refused, and which members a plan may override. */
+/* Tests of reading recipes, of what is refused, and of the members that a recipe opens to
+ * overrides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "fleet/recipes/recipe.h"
 #include "fleet/recipes/recipe_members.h"
 
-/* Loads a valid recipe that has most of the members. */
+/* Loads a valid recipe, which has most of the members that a recipe can have. */
 static json_t *whole(void)
 {
     json_t *recipe = json_load_file(SOURCE_DIR "/tests/fuzz/corpus/recipe/whole.json", 0, NULL);
@@ -53,7 +54,7 @@ static void reads_a_recipe(void **state)
     recipe_finish(&recipe);
 }
 
-static void makes_the_command_line_as_a_list_of_words(void **state)
+static void makes_the_command_line_as_a_list_of_strings(void **state)
 {
     struct recipe recipe = read_whole();
     json_auto_t *argv = recipe_argv(&recipe, "gemma");
@@ -70,8 +71,8 @@ static void makes_the_command_line_as_a_list_of_words(void **state)
     recipe_finish(&recipe);
 }
 
-/* The recipe of whole.json with one member set to a value (JSON text; NULL: the member is removed),
- * and words of the sentence that refuses it. */
+/* Each row sets one member of the recipe in whole.json to `value` (JSON; NULL: removes the member).
+ * The error message that refuses the recipe must contain `words`. */
 static const struct fault {
     const char *member, *value, *words;
 } faults[] = {
@@ -80,31 +81,31 @@ static const struct fault {
     { "name", NULL, "lacks \"name\"" },
     { "revision", "0", "\"revision\" must be an integer from 1" },
     { "revision", "1.5", "\"revision\" must be an integer from 1" },
-    { "title", "\"\\u001b[31mred, red\"", "\"title\" must be a text" },
-    { "image", "\"a b\"", "\"image\" must be a text without blanks" },
+    { "title", "\"\\u001b[31mred, red\"", "\"title\" must be a string" },
+    { "image", "\"a b\"", "\"image\" must be a string (without spaces)" },
     { "image", NULL, "one of \"image\", \"program\" and \"service\"" },
     { "program", "\"/bin/sh\"", "one of \"image\", \"program\" and \"service\"" },
     { "colour", "1", "has \"colour\", which is not a member" },
     { "kubernetes", "{}", "has \"kubernetes\", which is not a member" },
     { "cloud_run", "[]", "\"cloud_run\" must be an object" },
     { "cloud_run", "{\"a\":{\"b\":1}}",
-      "\"cloud_run.a\" must be a text, a number, a boolean or a list of at most 32 texts: it is "
-      "{\"b\":1}" },
-    { "cloud_run", "{\"\\u001b[2J\":null}", "\"cloud_run.\xef\xbf\xbd[2J\" must be a text" },
+      "\"cloud_run.a\" must be a string, a number, a boolean or a list of at most 32 strings: it "
+      "is {\"b\":1}" },
+    { "cloud_run", "{\"\\u001b[2J\":null}", "\"cloud_run.\xef\xbf\xbd[2J\" must be a string" },
     { "port", "70000", "\"port\" must be an integer from 1 to 65535" },
     { "host", "{\"cpu\":0}", "\"host.cpu\" must be an integer from 1" },
     { "host", "{\"gpu\":1}", "has \"host.gpu\"" },
     { "weights", "{\"from\":\"the internet\"}", "\"weights.from\" must be one of" },
     { "probes", "{\"startup\":{\"period_s\":1}}", "lacks \"probes.startup.failures\"" },
     { "kinds", "[\"free\"]", "\"kinds\" must be one of" },
-    { "kinds", "[]", "\"kinds\" must be a list of texts with 1 to 8" },
+    { "kinds", "[]", "\"kinds\" must be a list of strings with 1 to 8" },
     { "places", "\"us-east4\"", "\"places\" must be a list" },
     { "cost", "[{\"item\":\"x\",\"quantity\":-1}]", "\"cost.quantity\" must be a number" },
     { "as_of", "\"yesterday\"", "\"as_of\" must be a date" },
     { "status", "\"cannot_work\"", "needs a \"reason\"" },
     { "hardware", NULL, "but no \"hardware\"" },
-    { "arguments", "{\"--api-key\":\"x\"}", "a credential is never an argument" },
-    { "arguments", "{\"--API-KEY\":\"x\"}", "a credential is never an argument" },
+    { "arguments", "{\"--api-key\":\"x\"}", "credentials must not be arguments" },
+    { "arguments", "{\"--API-KEY\":\"x\"}", "credentials must not be arguments" },
     { "arguments", "{\"; rm\":\"x\"}", "not an argument's name" },
     { "arguments", "{\"--a\":\"x\\ny\"}", "\"arguments.--a\" must be" },
     { "environment", "{\"HF_TOKEN\":\"hf_abc\"}", "would hold a credential" },
@@ -119,7 +120,7 @@ static const struct fault {
     { "overrides", "{\"ctx_size\":{\"least\":1,\"most\":2}}", "has no value for it" },
 };
 
-static void each_fault_is_refused_with_a_sentence_about_it(void **state)
+static void each_fault_is_refused_with_an_error_message_about_it(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -141,7 +142,7 @@ static void each_fault_is_refused_with_a_sentence_about_it(void **state)
     }
 }
 
-static void a_text_that_is_too_large_or_no_object_is_refused(void **state)
+static void json_that_is_too_long_invalid_or_not_an_object_is_refused(void **state)
 {
     char *text = malloc(RECIPE_BYTES_MAX + 1);
     struct recipe recipe;
@@ -166,7 +167,7 @@ static bool override(const char *json, struct recipe *out, struct error *error)
     return done;
 }
 
-static void opened_members_can_be_set_within_their_ranges(void **state)
+static void members_that_the_recipe_opens_can_be_set_within_their_ranges(void **state)
 {
     struct recipe recipe;
     struct error error;
@@ -214,14 +215,14 @@ static void overrides_that_the_recipe_does_not_allow_are_refused(void **state)
     }
     assert_false(override("{\"image\":\"evil\"}", &recipe, &error));
     assert_string_equal(error.message,
-                        "the recipe a does not open \"image\" to other values: it opens "
+                        "the recipe a does not open \"image\" to overrides: it opens "
                         "max_model_len, kv_cache_dtype, num_speculative_tokens, max_instances");
     assert_false(override("{\"max_model_len\":65536}", &recipe, &error));
-    assert_string_equal(error.message,
-                        "the recipe a takes \"max_model_len\" from 1024 to 32768, not 65536");
+    assert_string_equal(
+        error.message, "for the recipe a, \"max_model_len\" must be from 1024 to 32768, not 65536");
 }
 
-static void the_documentation_lists_every_top_level_member_and_every_opening(void **state)
+static void the_documentation_lists_all_top_level_members_and_what_can_be_opened(void **state)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/recipes.md", "r");
     static char page[1 << 16];
@@ -239,7 +240,7 @@ static void the_documentation_lists_every_top_level_member_and_every_opening(voi
     for (const struct recipe_opening *opening = recipe_openings; opening->name != NULL; opening++) {
         snprintf(name, sizeof name, "| `%s`", opening->name);
         if (strstr(page, name) == NULL || strstr(page, opening->path) == NULL)
-            fail_msg("docs/recipes.md lacks %s, %s", name, opening->path);
+            fail_msg("docs/recipes.md lacks %s or %s", name, opening->path);
     }
 }
 
@@ -264,12 +265,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_recipe),
-        cmocka_unit_test(makes_the_command_line_as_a_list_of_words),
-        cmocka_unit_test(each_fault_is_refused_with_a_sentence_about_it),
-        cmocka_unit_test(a_text_that_is_too_large_or_no_object_is_refused),
-        cmocka_unit_test(opened_members_can_be_set_within_their_ranges),
+        cmocka_unit_test(makes_the_command_line_as_a_list_of_strings),
+        cmocka_unit_test(each_fault_is_refused_with_an_error_message_about_it),
+        cmocka_unit_test(json_that_is_too_long_invalid_or_not_an_object_is_refused),
+        cmocka_unit_test(members_that_the_recipe_opens_can_be_set_within_their_ranges),
         cmocka_unit_test(overrides_that_the_recipe_does_not_allow_are_refused),
-        cmocka_unit_test(the_documentation_lists_every_top_level_member_and_every_opening),
+        cmocka_unit_test(the_documentation_lists_all_top_level_members_and_what_can_be_opened),
         cmocka_unit_test(members_that_decide_what_runs_where_and_at_what_cost_cannot_be_opened),
     };
 

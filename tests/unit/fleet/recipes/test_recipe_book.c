@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recipes of the catalogue, and those of a team's folder. */
+/* Tests of the recipes in the catalogue and in a team's folder. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ static const struct variant {
         "tpu-gemma-4-e4b-v5e1", "tpu-gemma-4-e4b-v6e1", "tpu-gemma-4-e4b-v6e4" } },
     { "TPU: 12B-{mtp,qat,quant}-v6e1",
       { "tpu-gemma-4-12b-mtp-v6e1", "tpu-gemma-4-12b-qat-v6e1", "tpu-gemma-4-12b-quant-v6e1" } },
-    { "TPU: tpu-vllm-v5e1-2b and others of dev",
+    { "TPU: tpu-vllm-v5e1-2b and other dev deployments",
       { "tpu-gemma-4-e2b-v5e1", "tpu-gemma-4-e2b-v6e1", "tpu-gemma-4-e2b-v6e8" } },
     { "Compute Engine: ct6e-standard-{1,8}t, ct5p",
       { "gce-gemma-4-e2b-v6e1", "gce-gemma-4-31b-v6e8", "gce-gemma-4-31b-v5p4",
@@ -109,10 +109,11 @@ static void every_variant_in_use_has_its_recipes(void **state)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         for (size_t j = 0; variants[i].recipes[j] != NULL; j++)
             if (recipe_book_find(world->book, variants[i].recipes[j]) == NULL)
-                fail_msg("%s: there is no %s", variants[i].deployments, variants[i].recipes[j]);
+                fail_msg("%s: there is no recipe %s", variants[i].deployments,
+                         variants[i].recipes[j]);
 }
 
-static void every_recipe_names_what_the_catalogue_knows(void **state)
+static void the_catalogue_has_every_recipes_model_and_hardware(void **state)
 {
     const struct world *world = *state;
     size_t count;
@@ -125,18 +126,18 @@ static void every_recipe_names_what_the_catalogue_knows(void **state)
 
         assert_int_equal(recipe->origin, RECIPE_CATALOGUE);
         if (catalog_find_model(world->catalog, recipe->model) == NULL)
-            fail_msg("%s: the catalogue does not know %s", recipe->name, recipe->model);
+            fail_msg("%s: the catalogue lacks the model %s", recipe->name, recipe->model);
         if (strcmp(recipe->provider, "local") != 0
             && (hardware == NULL || strcmp(hardware->name, recipe->hardware) != 0))
-            fail_msg("%s: the catalogue does not know %s", recipe->name, recipe->hardware);
+            fail_msg("%s: the catalogue lacks the hardware %s", recipe->name, recipe->hardware);
     }
 }
 
 /* Only recipes whose status is "cannot_work" are refused by recipe_fit or do not fit into memory.
  */
-static void the_arithmetic_agrees_with_the_status(void **state)
+static void the_computed_memory_agrees_with_the_status(void **state)
 {
-    /* recipes that cannot work for reasons that recipe_fit does not compute */
+    /* recipes that cannot work for reasons that recipe_fit does not check */
     static const char *const not_computed[] = {
         "run-gemma-4-26b-qat-l4",
         "gce-gemma-4-26b-qat-l4",
@@ -177,7 +178,7 @@ static double quantity_of(const struct recipe *recipe, const char *item)
     return 0;
 }
 
-static void the_items_of_the_cost_have_prices_and_on_cloud_run_match_the_host(void **state)
+static void cost_items_have_prices_and_on_cloud_run_they_match_the_host(void **state)
 {
     const struct world *world = *state;
     size_t count, i, j;
@@ -191,9 +192,9 @@ static void the_items_of_the_cost_have_prices_and_on_cloud_run_match_the_host(vo
         json_array_foreach(recipe_member(recipe, "cost"), j, item) {
             json_auto_t *rows = price_book_rows(world->prices, json_get_text(item, "item", ""));
 
-            /* catalog/prices.json has no price of a v5p */
+            /* catalog/prices.json has no price for a v5p */
             if (json_array_size(rows) == 0 && strcmp(recipe->hardware, "google-tpu-v5p") != 0)
-                fail_msg("%s: no price of %s", recipe->name, json_get_text(item, "item", ""));
+                fail_msg("%s: no price for %s", recipe->name, json_get_text(item, "item", ""));
         }
         if (strcmp(recipe->provider, "cloud_run") == 0) {
             assert_true(quantity_of(recipe, "run.vcpu") == recipe_number(recipe, "host.cpu", 0));
@@ -216,18 +217,18 @@ static void write_recipe(const char *folder, const char *file, const char *name)
     assert_int_equal(json_dump_file(document, path, 0), 0);
 }
 
-static void assert_folder_refused(const char *folder, const char *sentence)
+static void assert_folder_refused(const char *folder, const char *part)
 {
     struct recipe_book *book;
     struct error error;
 
     assert_false(recipe_book_create(folder, &book, &error));
     assert_int_equal(error.kind, ERROR_INVALID);
-    if (strstr(error.message, sentence) == NULL)
-        fail_msg("\"%s\" lacks \"%s\"", error.message, sentence);
+    if (strstr(error.message, part) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", error.message, part);
 }
 
-static void visible_json_files_of_the_teams_folder_are_read_too(void **state)
+static void visible_json_files_in_the_teams_folder_are_read_too(void **state)
 {
     char folder[FOLDER_SIZE];
     struct recipe_book *book;
@@ -246,7 +247,7 @@ static void visible_json_files_of_the_teams_folder_are_read_too(void **state)
     folder_remove(folder);
 }
 
-static void a_teams_folder_with_a_fault_is_refused(void **state)
+static void a_teams_folder_that_is_missing_or_has_a_wrong_file_is_refused(void **state)
 {
     char folder[FOLDER_SIZE];
     char path[4096];
@@ -261,7 +262,7 @@ static void a_teams_folder_with_a_fault_is_refused(void **state)
     snprintf(path, sizeof path, "%s/ours.json", folder);
     remove(path);
     write_recipe(folder, "run-gemma-4-e4b-l4.json", "run-gemma-4-e4b-l4");
-    assert_folder_refused(folder, "is the name of one in the catalogue");
+    assert_folder_refused(folder, "has the same name as one in the catalogue");
     folder_remove(folder);
     assert_folder_refused("/nonexistent/recipes", "cannot be read");
 }
@@ -270,11 +271,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_in_use_has_its_recipes),
-        cmocka_unit_test(every_recipe_names_what_the_catalogue_knows),
-        cmocka_unit_test(the_arithmetic_agrees_with_the_status),
-        cmocka_unit_test(the_items_of_the_cost_have_prices_and_on_cloud_run_match_the_host),
-        cmocka_unit_test(visible_json_files_of_the_teams_folder_are_read_too),
-        cmocka_unit_test(a_teams_folder_with_a_fault_is_refused),
+        cmocka_unit_test(the_catalogue_has_every_recipes_model_and_hardware),
+        cmocka_unit_test(the_computed_memory_agrees_with_the_status),
+        cmocka_unit_test(cost_items_have_prices_and_on_cloud_run_they_match_the_host),
+        cmocka_unit_test(visible_json_files_in_the_teams_folder_are_read_too),
+        cmocka_unit_test(a_teams_folder_that_is_missing_or_has_a_wrong_file_is_refused),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

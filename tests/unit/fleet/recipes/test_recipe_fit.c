@@ -68,9 +68,9 @@ static void assert_close(double found, double expected, double tolerance)
         fail_msg("%.6g is not within %.2g %% of %.6g", found, tolerance * 100, expected);
 }
 
-/* The capacity of the KV cache as a server reported it, except where a comment says otherwise. The
- * computed size of a token must be exact. The computed capacity may differ by the fraction
- * `tolerance`, since the memory that the engine and the driver use varies. */
+/* Capacities of the KV cache as servers reported them, except where a comment says otherwise. The
+ * computed size per token must be exact. The computed capacity can differ from the reported one by
+ * the fraction `tolerance`, because the memory that the engine and the driver use varies. */
 static const struct capacity {
     const char *recipe;
     double kib_per_token, tokens, tolerance;
@@ -92,9 +92,9 @@ static void capacities_agree_with_known_figures(void **state)
     }
 }
 
-/* The reported size of the cache, divided by the computed bytes of a token, is the reported number
- * of tokens. */
-static void bytes_of_a_token_agree_with_reports(void **state)
+/* The reported size of the cache, divided by the computed bytes per token, must be the reported
+ * number of tokens. */
+static void bytes_per_token_agree_with_reports(void **state)
 {
     assert_close(57.09 * GIB / fit_of(*state, "run-gemma-4-31b-rtx6000").kv_bytes_per_token, 124704,
                  2e-4);
@@ -127,14 +127,14 @@ static void a_recipe_that_does_not_fit_is_refused_with_the_reason(void **state)
     assert_string_equal(
         error.message,
         "google/gemma-4-31B-it-qat-w4a16-ct does not fit: 1 x NVIDIA L4: 22.0 GiB visible x 0.85 = "
-        "18.7; less 13.4 of weights in w4a16 (the rest in main memory) and 2.2 of overhead leaves "
-        "3.1 GiB for the KV cache (3342 tokens at 960.0 KiB); one request of 16384 tokens needs "
-        "3.6");
+        "18.7; less 13.4 for weights in w4a16 (the rest in main memory) and 2.2 for overhead "
+        "leaves 3.1 GiB for the KV cache (3342 tokens at 960.0 KiB); one request of 16384 tokens "
+        "needs 3.6");
     assert_true(refuses(*state, "gce-gemma-4-31b-qat-l4", "{\"max_model_len\":16384}", &error));
-    assert_non_null(strstr(error.message, "cannot work: Its weights (18.4 GiB) leave no room"));
+    assert_non_null(strstr(error.message, "cannot work: The weights (18.4 GiB) leave no room"));
 }
 
-static void a_contradictory_recipe_is_refused(void **state)
+static void a_recipe_that_asks_for_more_than_its_hardware_can_do_is_refused(void **state)
 {
     const struct world *world = *state;
     struct recipe_fit fit;
@@ -152,8 +152,8 @@ static void the_fit_is_unknown_if_a_figure_is_missing_or_the_engine_is_not_vllm(
 {
     static const char *const unknown[][2] = {
         { "tpu-gemma-4-31b-v5p4", "how much memory programs see" },
-        { "run-gemma-4-26b-qat-l4", "no size of this model's weights in this format" },
-        { "local-ollama-gemma-4-e2b", "the memory of vLLM only" },
+        { "run-gemma-4-26b-qat-l4", "no size for this model's weights in this format" },
+        { "local-ollama-gemma-4-e2b", "the memory only for vLLM" },
         { "local-vllm-gemma-4-e2b", "names no hardware" },
     };
     const struct world *world = *state;
@@ -173,9 +173,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capacities_agree_with_known_figures),
-        cmocka_unit_test(bytes_of_a_token_agree_with_reports),
+        cmocka_unit_test(bytes_per_token_agree_with_reports),
         cmocka_unit_test(a_recipe_that_does_not_fit_is_refused_with_the_reason),
-        cmocka_unit_test(a_contradictory_recipe_is_refused),
+        cmocka_unit_test(a_recipe_that_asks_for_more_than_its_hardware_can_do_is_refused),
         cmocka_unit_test(the_fit_is_unknown_if_a_figure_is_missing_or_the_engine_is_not_vllm),
     };
 

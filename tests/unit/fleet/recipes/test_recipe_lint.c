@@ -25,8 +25,8 @@ static struct recipe_book *embedded(void)
     return book;
 }
 
-/* Reads a recipe of the catalogue after setting members as `changes` says, {"disk_gb": 199} for
- * example; null removes a member. */
+/* Returns a copy of a recipe in the catalogue with other values for the members in `changes`, for
+ * example {"disk_gb": 199}. null removes a member. */
 static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
@@ -49,7 +49,8 @@ static struct recipe changed(const struct recipe_book *book, const char *name, c
 static const struct lint_case {
     const char *recipe, *changes, *place, *kind;
     bool refused;
-    const char *words; /* of the error or warning; NULL: only the image's tag is warned about */
+    /* part of the error or warning; NULL: the only warning is about the image's tag */
+    const char *words;
 } cases[] = {
     { "run-gemma-4-12b-qat-l4", "{\"hardware\":\"nvidia-h100\"}", "", "", true, "no such acc" },
     { "run-gemma-4-12b-qat-l4", "{\"chips\":2}", "", "", true, "exactly one GPU" },
@@ -59,11 +60,11 @@ static const struct lint_case {
       "4 CPUs and 16 GiB" },
     { "run-gemma-4-31b-rtx6000", "{\"host\":{\"cpu\":20,\"memory_gib\":79}}", "", "", true,
       "20 CPUs and 80 GiB" },
-    { "run-gemma-4-12b-qat-l4", "{}", "us-west1", "", true, "has the L4 in" },
-    { "run-gemma-4-31b-rtx6000", "{}", "us-east4", "", true, "has the RTX PRO 6000 in" },
+    { "run-gemma-4-12b-qat-l4", "{}", "us-west1", "", true, "has the L4 only in" },
+    { "run-gemma-4-31b-rtx6000", "{}", "us-east4", "", true, "has the RTX PRO 6000 only in" },
     { "run-gemma-4-12b-qat-l4",
       "{\"probes\":{\"startup\":{\"initial_s\":241,\"period_s\":10,\"failures\":3}}}", "", "", true,
-      "after 240 s at most" },
+      "at most 240 s" },
     { "run-gemma-4-12b-qat-l4",
       "{\"probes\":{\"startup\":{\"period_s\":10,\"timeout_s\":11,\"failures\":3}}}", "", "", true,
       "at most its period" },
@@ -85,7 +86,7 @@ static const struct lint_case {
     { "tpu-gemma-4-12b-v6e1", "{\"chips\":2}", "", "", true, "1, 4 or 8" },
     { "gce-gemma-4-12b-v6e1", "{\"chips\":16}", "", "", true, "1, 4 or 8" },
     { "tpu-gemma-4-12b-v6e1", "{}", "", "flex_start", false, "stays pending" },
-    { "tpu-gemma-4-12b-v6e1", "{}", "", "", false, "adds nothing" },
+    { "tpu-gemma-4-12b-v6e1", "{}", "", "", false, "adds no features" },
     { "gce-gemma-4-12b-v6e1", "{\"hardware\":\"google-tpu-v5e\"}", "", "", true,
       "queued resource" },
     { "gce-gemma-4-12b-v6e1", "{\"disk_gb\":199}", "", "", true, "at least 200 GB" },
@@ -125,7 +126,8 @@ static void each_case_is_refused_or_causes_its_warning(void **state)
         struct error error = { 0 };
 
         if (recipe_lint(&candidate, warnings, &error) == cases[i].refused)
-            fail_msg("%s %s: \"%s\"", cases[i].recipe, cases[i].changes, error.message);
+            fail_msg("%s %s was %s: \"%s\"", cases[i].recipe, cases[i].changes,
+                     cases[i].refused ? "accepted" : "refused", error.message);
         if (cases[i].words == NULL)
             assert_int_equal(json_array_size(warnings), 1);
         else if (!contains(warnings, cases[i].words)
@@ -137,7 +139,7 @@ static void each_case_is_refused_or_causes_its_warning(void **state)
     recipe_book_destroy(book);
 }
 
-/* Recipes of the catalogue pass in all their places, unless their status is "cannot_work". */
+/* Every recipe in the catalogue must pass in all its places, unless its status is "cannot_work". */
 static void recipes_that_can_work_are_not_refused(void **state)
 {
     struct recipe_book *book = embedded();
@@ -158,10 +160,10 @@ static void recipes_that_can_work_are_not_refused(void **state)
             is_accepted = recipe_lint(&candidate, warnings, &error) && is_accepted;
         }
         if (!is_accepted && strcmp(recipes[i].status, "cannot_work") != 0)
-            fail_msg("%s is refused where it should work", recipes[i].name);
+            fail_msg("%s is refused, although it should work", recipes[i].name);
         refused += !is_accepted;
     }
-    /* the one for an RTX PRO 6000 in us-east4, and the one for a v5e in Compute Engine */
+    /* the recipes for an RTX PRO 6000 in us-east4 and for a v5e on Compute Engine */
     assert_int_equal(refused, 2);
     recipe_book_destroy(book);
 }
@@ -190,9 +192,9 @@ static void check_sentences(const char *recipe, const json_t *warnings)
     }
 }
 
-/* A plan shows the warnings of the recipe's rules and of the provider in one list, so the two must
- * not repeat each other. */
-static void a_plan_warns_in_sentences_and_at_most_once_of_each_subject(void **state)
+/* A plan shows the warnings from the rules for recipes and from the provider in one list, so the
+ * two must not repeat each other. */
+static void warnings_are_sentences_and_at_most_one_is_about_each_subject(void **state)
 {
     static const char *const subjects[] = { "by a tag", "CUDA", "startup probe", "Cloud TPU API" };
     struct recipe_book *book = embedded();
@@ -215,7 +217,7 @@ static void a_plan_warns_in_sentences_and_at_most_once_of_each_subject(void **st
         check_sentences(recipes[i].name, warnings);
         for (size_t j = 0; j < sizeof subjects / sizeof *subjects; j++)
             if (count_with(warnings, subjects[j]) > 1)
-                fail_msg("%s: warned twice of \"%s\"", recipes[i].name, subjects[j]);
+                fail_msg("%s: warned more than once about \"%s\"", recipes[i].name, subjects[j]);
     }
     recipe_book_destroy(book);
 }
@@ -250,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_is_refused_or_causes_its_warning),
         cmocka_unit_test(recipes_that_can_work_are_not_refused),
-        cmocka_unit_test(a_plan_warns_in_sentences_and_at_most_once_of_each_subject),
+        cmocka_unit_test(warnings_are_sentences_and_at_most_one_is_about_each_subject),
         cmocka_unit_test(cloud_run_and_kubernetes_do_not_warn_about_accelerators_if_there_are_none),
     };
 

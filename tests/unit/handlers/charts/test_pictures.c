@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that a picture is drawn once, no matter how many calls request it at once, and that the
- * memory for pictures is bounded. */
+/* Tests that each picture is drawn only once, even if many calls request it at the same time, and
+ * that the memory for pictures is limited. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void the_least_recently_used_picture_makes_room(void **state)
     pictures_destroy(pictures);
 }
 
-static void a_picture_that_has_no_room_is_drawn_each_time(void **state)
+static void a_picture_that_is_too_large_to_keep_is_drawn_each_time(void **state)
 {
     struct pictures *pictures = pictures_create(10);
 
@@ -105,7 +105,7 @@ static void *draw_two(void *context)
     return NULL;
 }
 
-static void concurrent_calls_share_a_drawing(void **state)
+static void concurrent_calls_share_a_picture(void **state)
 {
     struct pictures *pictures = pictures_create(PICTURES_BYTES_MAX);
     pthread_t threads[THREADS];
@@ -124,8 +124,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_picture_is_drawn_once),
         cmocka_unit_test(the_least_recently_used_picture_makes_room),
-        cmocka_unit_test(a_picture_that_has_no_room_is_drawn_each_time),
-        cmocka_unit_test(concurrent_calls_share_a_drawing),
+        cmocka_unit_test(a_picture_that_is_too_large_to_keep_is_drawn_each_time),
+        cmocka_unit_test(concurrent_calls_share_a_picture),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void import_grid(struct world *world, char out[ID_SIZE])
     text_copy(out, ID_SIZE, json_get_text(json_object_get(row, "run"), "id", ""));
 }
 
-/* Checks the answer of run_chart: its first block is the picture, its second one the sentence. */
+/* Checks run_chart's answer: the first block is the picture, the second is the sentence. */
 static void assert_chart(struct world *world, const char *arguments, const char *words)
 {
     const json_t *image, *sentence;
@@ -43,7 +43,7 @@ static void assert_draws(struct world *world, const char *id, const char *more, 
     assert_chart(world, text_string(&arguments), words);
 }
 
-static void draws_the_plots_of_an_import(void **state)
+static void draws_charts_of_an_import(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -67,7 +67,7 @@ static bool has_text(const struct chart *chart, const char *words)
 }
 
 /* For a cell that opsbrain measured, a histogram of all requests is stored, so the curve has many
- * more steps than there are percentiles. */
+ * more steps than a curve that is drawn from percentiles. */
 static void a_tail_chart_uses_every_request(void **state)
 {
     struct world *world = *state;
@@ -98,7 +98,7 @@ static void a_tail_chart_uses_every_request(void **state)
     arguments = json_pack("{s:s, s:s}", "run", sweep, "plot", "tail");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) > 30);
-    assert_false(has_text(&chart, "as they are known"));
+    assert_false(has_text(&chart, "known percentile"));
     assert_true(chart_table_at(&chart.table, 0, 4)->number == 1000);
     cell_rows_free(cells, count);
     histogram_destroy(histogram);
@@ -141,7 +141,7 @@ static void a_forest_chart_draws_a_comparison_and_needs_two_sides(void **state)
               "[\"workload\"]}",
               second);
     assert_draws(world, first, text_string(&arguments),
-                 "from 5 rows of figures; run_compare has them.");
+                 "from 5 rows of figures; run_compare gives them.");
     text_clear(&arguments);
     text_addf(&arguments,
               "{\"run\":\"%s\",\"plot\":\"forest\",\"options\":{\"candidate\":\"%s\","
@@ -152,7 +152,7 @@ static void a_forest_chart_draws_a_comparison_and_needs_two_sides(void **state)
     text_clear(&arguments);
     text_addf(&arguments, "{\"run\":\"%s\",\"plot\":\"forest\"}", first);
     world_refused(world, "run_chart", text_string(&arguments), ERROR_INVALID,
-                  "is of one deployment, demo");
+                  "has only one deployment, demo");
     world_refused(world, "run_chart", "{\"plot\":\"forest\"}", ERROR_INVALID,
                   "forest compares two sides: give \"run\" and \"candidate\"");
     world_refused(world, "run_chart", "{\"plot\":\"heat\"}", ERROR_INVALID,
@@ -173,7 +173,7 @@ static void a_cost_chart_needs_a_price(void **state)
                   "no price is known for imp_");
 }
 
-static void two_sides_with_one_name_are_distinguished(void **state)
+static void two_sides_with_the_same_name_are_distinguished(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -222,12 +222,12 @@ static void a_history_chart_shows_restarts_and_revisions(void **state)
     assert_chart(world, "{\"plot\":\"history\"}", "The history chart of demo, drawn from ");
     assert_stored(world, chart_request_call(&call, arguments, &chart, &world->error));
     assert_true(chart_table_rows(&chart.table) >= 78);
-    assert_true(has_text(&chart, "dashed rule: 1 restart"));
+    assert_true(has_text(&chart, "dashed line: 1 restart"));
     assert_true(has_text(&chart, "1: revision 2"));
     assert_true(has_text(&chart, "no values to show in this period"));
 }
 
-static void wrong_arguments_of_a_page_are_refused(void **state)
+static void wrong_arguments_from_a_web_page_are_refused(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -245,14 +245,14 @@ static void wrong_arguments_of_a_page_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_the_plots_of_an_import),
+        cmocka_unit_test(draws_charts_of_an_import),
         cmocka_unit_test(a_tail_chart_uses_every_request),
         cmocka_unit_test(a_chart_that_cannot_be_drawn_is_refused),
         cmocka_unit_test(a_forest_chart_draws_a_comparison_and_needs_two_sides),
         cmocka_unit_test(a_cost_chart_needs_a_price),
-        cmocka_unit_test(two_sides_with_one_name_are_distinguished),
+        cmocka_unit_test(two_sides_with_the_same_name_are_distinguished),
         cmocka_unit_test(a_history_chart_shows_restarts_and_revisions),
-        cmocka_unit_test(wrong_arguments_of_a_page_are_refused),
+        cmocka_unit_test(wrong_arguments_from_a_web_page_are_refused),
     };
 
     return world_run(tests);

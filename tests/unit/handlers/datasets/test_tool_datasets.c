@@ -9,7 +9,7 @@
     "{\\\"conversations\\\":[{\\\"from\\\":\\\"human\\\",\\\"value\\\":\\\"Hello\\\"}]},{}]"
 #define IMPORT_CHATS "{\"name\":\"chats\",\"text\":\"" CHATS "\"}"
 
-static void keeps_a_dataset_and_says_what_it_has(void **state)
+static void keeps_a_dataset_and_describes_it(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = world_ok(world, "dataset_import", IMPORT_CHATS), *list = NULL;
@@ -20,10 +20,10 @@ static void keeps_a_dataset_and_says_what_it_has(void **state)
     assert_int_equal(json_get_integer(dataset, "skipped", 0), 1);
     assert_int_equal(strlen(json_get_text(dataset, "digest", "")), 64);
     world_says(world, "chats: 2 prompts, input tokens");
-    world_says(world, "1 record could not be sent and was skipped");
+    world_says(world, "1 unusable record was skipped");
     world_audited(world, "dataset_import", "ok", "chats");
     list = world_ok(world, "dataset_list", "{}");
-    json_object_del(dataset, "digest"); /* only the answer about a single dataset has it */
+    json_object_del(dataset, "digest"); /* dataset_list omits it */
     assert_true(json_equal(json_array_get(json_object_get(list, "datasets"), 0), dataset));
 }
 
@@ -40,7 +40,7 @@ static void a_dataset_never_changes(void **state)
                   "give this one another name");
 }
 
-static void refuses_imports_by_viewers_and_invalid_ones(void **state)
+static void refuses_invalid_imports_and_imports_by_viewers(void **state)
 {
     struct world *world = *state;
 
@@ -67,7 +67,7 @@ static void a_plan_takes_its_lengths_from_the_dataset(void **state)
     plan = json_object_get(answer, "plan");
     assert_string_equal(json_get_text(plan, "input_distribution", ""), "dataset");
     assert_int_equal(json_integer_value(json_array_get(json_object_get(plan, "input_tokens"), 0)),
-                     4); /* the mean of 5 and 2 tokens, estimated from the prompts' bytes */
+                     4); /* the rounded mean of 5 and 2 tokens, estimated from the prompts' bytes */
     assert_int_equal(json_integer_value(json_array_get(json_object_get(plan, "output_tokens"), 0)),
                      9);
     assert_int_equal(strlen(json_get_text(plan, "dataset_digest", "")), 64);
@@ -94,15 +94,15 @@ static void a_plan_refuses_arguments_that_contradict_a_dataset(void **state)
                   ERROR_INVALID, "omit \"output_tokens\" or \"output_distribution\"");
     world_refused(world, "sweep_plan",
                   "{\"concurrency\":[1],\"dataset\":\"asks\",\"output_distribution\":\"dataset\"}",
-                  ERROR_INVALID, "has no lengths of answers");
+                  ERROR_INVALID, "has no answer lengths");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_a_dataset_and_says_what_it_has),
+        cmocka_unit_test(keeps_a_dataset_and_describes_it),
         cmocka_unit_test(a_dataset_never_changes),
-        cmocka_unit_test(refuses_imports_by_viewers_and_invalid_ones),
+        cmocka_unit_test(refuses_invalid_imports_and_imports_by_viewers),
         cmocka_unit_test(a_plan_takes_its_lengths_from_the_dataset),
         cmocka_unit_test(a_plan_refuses_arguments_that_contradict_a_dataset),
     };

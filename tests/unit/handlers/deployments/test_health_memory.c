@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests which callers ask the model for its health, and which get the stored answer. */
+/* Tests which callers query the model about its health, and which get the stored answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void an_answer_is_kept_for_its_deployment_and_revision(void **state)
     health_memory_destroy(memory);
 }
 
-static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
+static void an_operators_answer_does_not_end_a_viewers_turn(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct answer answer = { 0 };
@@ -89,7 +89,7 @@ static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
 
     (void)state;
     assert_int_equal(get_turn(memory, &demo, NULL), HEALTH_ASK);
-    set_status(memory, &demo, "PASSED"); /* the operator's; the viewer is still asking */
+    set_status(memory, &demo, "PASSED"); /* the operator's; it is still the viewer's turn */
     assert_int_equal(health_memory_get(memory, &demo, is_cancelled, NULL, &answer, &age_s),
                      HEALTH_CANCELLED);
     health_memory_end_turn(memory, &demo);
@@ -97,7 +97,7 @@ static void an_operators_answer_does_not_end_the_turn_of_a_viewer(void **state)
     health_memory_destroy(memory);
 }
 
-static void a_waiting_caller_can_be_cancelled_and_after_a_failed_one_another_asks(void **state)
+static void a_waiting_caller_can_be_cancelled_and_a_failed_turn_passes_to_the_next(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct answer answer = { 0 };
@@ -131,7 +131,7 @@ static void *ask_health(void *context)
     return NULL;
 }
 
-static void only_one_of_many_concurrent_callers_asks(void **state)
+static void only_one_of_many_concurrent_callers_queries_the_model(void **state)
 {
     struct health_memory *memory = health_memory_create();
     struct caller callers[CALLERS];
@@ -152,9 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_is_kept_for_its_deployment_and_revision),
-        cmocka_unit_test(an_operators_answer_does_not_end_the_turn_of_a_viewer),
-        cmocka_unit_test(a_waiting_caller_can_be_cancelled_and_after_a_failed_one_another_asks),
-        cmocka_unit_test(only_one_of_many_concurrent_callers_asks),
+        cmocka_unit_test(an_operators_answer_does_not_end_a_viewers_turn),
+        cmocka_unit_test(a_waiting_caller_can_be_cancelled_and_a_failed_turn_passes_to_the_next),
+        cmocka_unit_test(only_one_of_many_concurrent_callers_queries_the_model),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

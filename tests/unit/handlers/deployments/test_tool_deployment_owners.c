@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests who may bind a secret, and who may change the secret, the owner and the URL of a
- * deployment, or remove it. */
+/* Tests who is allowed to bind a secret, to change a deployment's secret, owner or URL, and to
+ * remove a deployment. */
 #include "tests/unit/support/tool_world.h"
 
 /* ---- Secrets ---- */
@@ -14,7 +14,7 @@ static void act_as(struct world *world, const char *principal, enum role role)
     world->role = role;
 }
 
-/* Each refused call is a way in which an operator could try to obtain a secret. */
+/* Each refused call is a way an operator could try to obtain a secret. */
 static void an_operator_uses_a_secret_only_where_an_admin_bound_it(void **state)
 {
     struct world *world = *state;
@@ -23,7 +23,7 @@ static void an_operator_uses_a_secret_only_where_an_admin_bound_it(void **state)
     world_says(world, "The secret LAB may now be sent to http://127.0.0.1:1.");
     act_as(world, "otto", ROLE_OPERATOR);
     world_refused(world, "deployment_register", LAB_AT("mine", "2"), ERROR_FORBIDDEN,
-                  "LAB is not bound to http://127.0.0.1:2: an admin allows it with secret_bind");
+                  "LAB is not bound to http://127.0.0.1:2: an admin can allow it with secret_bind");
     world_do(world, "deployment_register", LAB_AT("mine", "1"));
     world_refused(world, "deployment_update",
                   "{\"deployment\":\"mine\",\"url\":\"http://127.0.0.1:2\",\"secret\":\"LAB\","
@@ -60,7 +60,7 @@ static void binds_secrets_that_an_admin_names(void **state)
     world_audited(world, "deployment_update", "ok", "lab");
 }
 
-/* The secret is not bound, as after an upgrade, or after a binding was removed. */
+/* The test removes the binding. A secret can also be unbound after an upgrade. */
 static void registering_or_updating_again_binds_an_unbound_secret(void **state)
 {
     struct world *world = *state;
@@ -89,7 +89,7 @@ static void binds_nothing_when_the_call_is_refused(void **state)
     assert_int_equal(json_array_size(json_object_get(listed, "secrets")), 0);
 }
 
-static void lists_secrets_their_origins_and_what_is_unbound(void **state)
+static void lists_secrets_their_origins_and_deployments_without_a_binding(void **state)
 {
     struct world *world = *state;
     json_auto_t *listed = NULL;
@@ -120,7 +120,8 @@ static void lists_secrets_their_origins_and_what_is_unbound(void **state)
     assert_null(strstr(text_string(&world->text), "a-value-never-shown"));
 }
 
-static void refuses_operators_and_wrong_arguments_and_secrets_with_an_origins_file(void **state)
+/* The file LAB.origins lists where LAB is allowed to be sent, so no call can add an origin. */
+static void refuses_operators_wrong_arguments_and_secrets_with_an_origins_file(void **state)
 {
     static const char bind[] = "{\"secret\":\"LAB\",\"origin\":\"http://127.0.0.1:1\"}";
     struct world *world = *state;
@@ -151,7 +152,7 @@ static void refuses_operators_and_wrong_arguments_and_secrets_with_an_origins_fi
 
 static void a_deployment_belongs_to_the_principal_who_registered_it_first(void **state)
 {
-    static const char sentence[] =
+    static const char refusal[] =
         "demo belongs to otto: only otto or an admin may change its url or secret, or remove it";
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -159,11 +160,11 @@ static void a_deployment_belongs_to_the_principal_who_registered_it_first(void *
     act_as(world, "otto", ROLE_OPERATOR);
     world_register(world, "demo");
     act_as(world, "olga", ROLE_OPERATOR);
-    world_refused(world, "deployment_update", MOVE_DEMO, ERROR_FORBIDDEN, sentence);
+    world_refused(world, "deployment_update", MOVE_DEMO, ERROR_FORBIDDEN, refusal);
     world_refused(world, "deployment_update", "{\"deployment\":\"demo\",\"secret\":\"LAB\"}",
-                  ERROR_FORBIDDEN, sentence);
+                  ERROR_FORBIDDEN, refusal);
     world_refused(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}",
-                  ERROR_FORBIDDEN, sentence);
+                  ERROR_FORBIDDEN, refusal);
     answer = world_ok(world, "deployment_update", "{\"deployment\":\"demo\",\"region\":\"lab\"}");
     assert_string_equal(json_get_text(json_object_get(answer, "deployment"), "owner", ""), "otto");
     act_as(world, "otto", ROLE_OPERATOR);
@@ -216,7 +217,7 @@ static void a_removed_deployment_keeps_its_owner(void **state)
     world_do(world, "deployment_update", MOVE_DEMO);
 }
 
-/* ---- A new address ---- */
+/* ---- A new URL ---- */
 
 static void asks_the_user_before_a_deployment_gets_a_different_url(void **state)
 {
@@ -225,7 +226,7 @@ static void asks_the_user_before_a_deployment_gets_a_different_url(void **state)
 
     world_register(world, "demo");
     world_refused(world, "deployment_update", move, ERROR_INVALID,
-                  "This points \"demo\" to http://127.0.0.1:1, away from http://127.0.0.1:");
+                  "This points \"demo\" to http://127.0.0.1:1 instead of http://127.0.0.1:");
     world_refused(world, "deployment_update", move, ERROR_INVALID,
                   "call again with \"confirm\": \"demo\"");
     world_refused(world, "deployment_update",
@@ -242,7 +243,7 @@ static void asks_the_user_before_a_deployment_gets_a_different_url(void **state)
     world_do(world, "deployment_update", "{\"region\":\"lab\"}");
 }
 
-static void a_deployment_keeps_its_url_while_it_is_measured(void **state)
+static void a_deployment_keeps_its_url_while_a_sweep_uses_it(void **state)
 {
     struct world *world = *state;
 
@@ -262,13 +263,13 @@ int main(void)
         cmocka_unit_test(binds_secrets_that_an_admin_names),
         cmocka_unit_test(registering_or_updating_again_binds_an_unbound_secret),
         cmocka_unit_test(binds_nothing_when_the_call_is_refused),
-        cmocka_unit_test(lists_secrets_their_origins_and_what_is_unbound),
-        cmocka_unit_test(refuses_operators_and_wrong_arguments_and_secrets_with_an_origins_file),
+        cmocka_unit_test(lists_secrets_their_origins_and_deployments_without_a_binding),
+        cmocka_unit_test(refuses_operators_wrong_arguments_and_secrets_with_an_origins_file),
         cmocka_unit_test(a_deployment_belongs_to_the_principal_who_registered_it_first),
         cmocka_unit_test(only_an_admin_hands_a_deployment_over),
         cmocka_unit_test(a_removed_deployment_keeps_its_owner),
         cmocka_unit_test(asks_the_user_before_a_deployment_gets_a_different_url),
-        cmocka_unit_test(a_deployment_keeps_its_url_while_it_is_measured),
+        cmocka_unit_test(a_deployment_keeps_its_url_while_a_sweep_uses_it),
     };
 
     return world_run(tests);

@@ -29,11 +29,11 @@ static void registers_a_server_and_says_what_it_serves(void **state)
     assert_string_equal(json_get_text(answer, "model", ""), "simserve/toy");
     assert_string_equal(json_get_text(answer, "engine", ""), "vllm");
     assert_int_equal(json_get_integer(answer, "context_tokens", 0), 32768);
-    world_says(world, "The server answers: simserve/toy on vllm");
+    world_says(world, "The server is reachable and serves simserve/toy on vllm");
     world_audited(world, "deployment_register", "ok", "demo");
 }
 
-static void registering_again_changes_nothing_or_is_refused(void **state)
+static void registering_again_changes_nothing_and_cannot_change_the_url(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = register_as(world, "demo", ",\"region\":\"lab\"");
@@ -53,10 +53,10 @@ static void registers_a_server_that_is_down_and_says_so(void **state)
 
     assert_false(json_get_boolean(answer, "reachable", true));
     assert_non_null(strstr(json_get_text(answer, "problem", ""), "connect_refused"));
-    world_says(world, "The check of the server failed: ");
+    world_says(world, "Checking the server failed: ");
 }
 
-static void refuses_urls_and_names_that_no_deployment_may_have(void **state)
+static void refuses_urls_and_names_that_are_not_allowed(void **state)
 {
     static const struct {
         const char *url;
@@ -77,7 +77,7 @@ static void refuses_urls_and_names_that_no_deployment_may_have(void **state)
         world_refused(world, "deployment_register", text_string(&arguments), urls[i].kind, "");
     }
     world_refused(world, "deployment_register", "{\"name\":\"a b\",\"url\":\"http://127.0.0.1\"}",
-                  ERROR_INVALID, "it may have letters");
+                  ERROR_INVALID, "it can contain only letters");
     world_refused(world, "deployment_show", "{}", ERROR_NOT_FOUND, "no deployment is registered");
 }
 
@@ -102,15 +102,15 @@ static void repeats_the_refused_name_or_url_without_secrets(void **state)
         assert_null(strstr(world->error.message, "s3cr3t"));
     }
     world_refused(world, "deployment_register", "{\"name\":\"a b\",\"url\":\"http://127.0.0.1\"}",
-                  ERROR_INVALID, "\"name\" is \"a b\": it may have letters");
+                  ERROR_INVALID, "\"name\" is \"a b\": it can contain only letters");
     world_refused(world, "deployment_register",
                   "{\"name\":\"a\",\"url\":\"http://127.0.0.1\",\"labels\":{\"a b\":\"c\"}}",
-                  ERROR_INVALID, "a name in \"labels\" is \"a b\": names are 1 to 63");
+                  ERROR_INVALID, "a name in \"labels\" is \"a b\": names have 1 to 63");
     world_refused(world, "dataset_import", "{\"name\":\"../a\",\"text\":\"x\"}", ERROR_INVALID,
                   "\"name\" is \"../a\": it must begin");
 }
 
-static void refuses_a_secrets_value_without_repeating_it(void **state)
+static void refuses_a_secret_value_without_repeating_it(void **state)
 {
     struct world *world = *state;
 
@@ -149,13 +149,14 @@ static void an_update_changes_only_what_it_names_and_makes_a_revision(void **sta
     world_audited(world, "deployment_update", "ok", "demo");
 }
 
-static void refuses_a_change_of_an_outdated_revision(void **state)
+static void refuses_an_update_of_an_outdated_revision(void **state)
 {
     struct world *world = *state;
 
     world_register(world, "demo");
     world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}");
-    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}"); /* a repeated call */
+    /* the same call again is not refused */
+    world_do(world, "deployment_update", "{\"region\":\"a\",\"revision\":1}");
     world_refused(world, "deployment_update", "{\"region\":\"b\",\"revision\":1}", ERROR_CONFLICT,
                   "demo is now at revision 2, not 1");
 }
@@ -191,11 +192,11 @@ static void lists_deployments_page_by_page(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "deployments")), 1);
     assert_null(json_object_get(second, "next_cursor"));
     world_do(world, "deployment_list", "{\"cursor\":\"c\"}");
-    world_says(world, "No deployment comes after \"c\"");
+    world_says(world, "There are no deployments after \"c\"");
     world_refused(world, "deployment_list", "{\"cursor\":\"../etc\"}", ERROR_INVALID, "cursor");
 }
 
-static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
+static void shows_a_dashboard_that_ends_with_the_next_step(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -214,7 +215,7 @@ static void shows_a_dashboard_that_ends_in_the_next_step(void **state)
     world_says(world, "Next: model_health; sweep_start with only its name");
 }
 
-static void shows_the_load_of_a_server_without_a_metric_of_running_requests(void **state)
+static void shows_the_load_of_a_server_without_a_metric_for_running_requests(void **state)
 {
     static const struct canned_answer answers[] = {
         { .path = "/v1/models", .body = "{\"data\":[{\"id\":\"toy\"}]}" },
@@ -273,10 +274,10 @@ static void does_not_wake_a_server_that_scales_to_zero(void **state)
     assert_int_equal(server.requests, requests_before);
     health = json_object_get(answer, "health");
     assert_string_equal(json_get_text(health, "status", ""), "sleeps");
-    assert_non_null(strstr(json_get_text(health, "problem", ""), "model_health asks it"));
+    assert_non_null(strstr(json_get_text(health, "problem", ""), "model_health queries it"));
     assert_null(json_object_get(health, "checked_at"));
     assert_string_equal(json_get_text(json_object_get(answer, "model"), "id", ""), "toy");
-    world_says(world, "Health     sleeps; not asked, so as not to wake it: model_health");
+    world_says(world, "Health     sleeps; not queried, so as not to wake it; model_health");
 }
 
 static void removes_a_deployment_only_if_its_name_is_repeated(void **state)
@@ -289,10 +290,10 @@ static void removes_a_deployment_only_if_its_name_is_repeated(void **state)
     world_do(world, "deployment_remove", "{\"deployment\":\"demo\",\"confirm\":\"demo\"}");
     world_audited(world, "deployment_remove", "ok", "demo");
     world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");
-    world_register(world, "demo"); /* comes back as a new revision */
+    world_register(world, "demo"); /* the name can be registered again */
 }
 
-static void asks_the_user_if_the_removal_is_not_confirmed(void **state)
+static void asks_the_user_when_the_call_does_not_confirm_the_removal(void **state)
 {
     struct world *world = *state;
 
@@ -312,7 +313,7 @@ static void asks_the_user_if_the_removal_is_not_confirmed(void **state)
     world_refused(world, "deployment_show", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND, "demo");
 }
 
-static void removes_no_deployment_that_is_being_measured(void **state)
+static void does_not_remove_a_deployment_that_a_sweep_uses(void **state)
 {
     struct world *world = *state;
 
@@ -327,22 +328,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_a_server_and_says_what_it_serves),
-        cmocka_unit_test(registering_again_changes_nothing_or_is_refused),
+        cmocka_unit_test(registering_again_changes_nothing_and_cannot_change_the_url),
         cmocka_unit_test(registers_a_server_that_is_down_and_says_so),
-        cmocka_unit_test(refuses_urls_and_names_that_no_deployment_may_have),
+        cmocka_unit_test(refuses_urls_and_names_that_are_not_allowed),
         cmocka_unit_test(repeats_the_refused_name_or_url_without_secrets),
-        cmocka_unit_test(refuses_a_secrets_value_without_repeating_it),
+        cmocka_unit_test(refuses_a_secret_value_without_repeating_it),
         cmocka_unit_test(an_update_changes_only_what_it_names_and_makes_a_revision),
-        cmocka_unit_test(refuses_a_change_of_an_outdated_revision),
+        cmocka_unit_test(refuses_an_update_of_an_outdated_revision),
         cmocka_unit_test(refusals_name_the_registered_deployments),
         cmocka_unit_test(lists_deployments_page_by_page),
-        cmocka_unit_test(shows_a_dashboard_that_ends_in_the_next_step),
-        cmocka_unit_test(shows_the_load_of_a_server_without_a_metric_of_running_requests),
+        cmocka_unit_test(shows_a_dashboard_that_ends_with_the_next_step),
+        cmocka_unit_test(shows_the_load_of_a_server_without_a_metric_for_running_requests),
         cmocka_unit_test(shows_a_server_that_is_down_with_its_last_known_model),
         cmocka_unit_test(does_not_wake_a_server_that_scales_to_zero),
         cmocka_unit_test(removes_a_deployment_only_if_its_name_is_repeated),
-        cmocka_unit_test(asks_the_user_if_the_removal_is_not_confirmed),
-        cmocka_unit_test(removes_no_deployment_that_is_being_measured),
+        cmocka_unit_test(asks_the_user_when_the_call_does_not_confirm_the_removal),
+        cmocka_unit_test(does_not_remove_a_deployment_that_a_sweep_uses),
     };
 
     return world_run(tests);

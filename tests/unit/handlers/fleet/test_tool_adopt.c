@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of deployment_discover and deployment_adopt: whose a server on a target is, and how it is
- * adopted. */
+/* Tests of deployment_adopt and of deployment_discover, which lists the servers on a target and
+ * says who manages them. */
 #include "tests/unit/support/fleet_tools.h"
 
 static struct fleet_resource *put_server(const char *name)
@@ -73,10 +73,10 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* The database has lost the rows of the first two servers, which this opsbrain made, as after a
- * restore; the second has no label that says how it ends. The third is another opsbrain's, so its
- * end does not count. */
-static void an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it(void **state)
+/* This opsbrain created the first two servers, but its database has no rows for them, as after the
+ * restore of an older backup. The second server has no label that says whether it is stopped or
+ * destroyed at its end. The third belongs to another opsbrain, so its end is ignored. */
+static void an_adopted_server_keeps_the_end_that_this_opsbrain_set(void **state)
 {
     static const struct {
         const char *name, *instance, *at_end, *expected;
@@ -141,7 +141,7 @@ static void a_server_that_changed_before_the_user_answered_is_not_adopted(void *
     world_do(world, "deployment_adopt", theirs);
 }
 
-/* Fifty foreign servers are on the same target, and none of them is changed either. */
+/* The target also has fifty servers that opsbrain does not manage. They are not changed either. */
 static void a_watched_deployment_is_never_changed(void **state)
 {
     static const struct {
@@ -174,8 +174,9 @@ static void a_watched_deployment_is_never_changed(void **state)
     assert_int_equal(fleet_world_existing(cloud), 51);
 }
 
-/* A second target first shows the same server, then a different one with its name and labels. */
-static void a_label_alone_makes_nothing_managed(void **state)
+/* A second target first shows the same server, then a different server with the same name and
+ * labels. */
+static void a_different_server_with_the_same_labels_is_not_managed(void **state)
 {
     struct world *world = *state;
 
@@ -190,8 +191,8 @@ static void a_label_alone_makes_nothing_managed(void **state)
     expect_whose(world, "lab", "gemma", "managed");
 }
 
-/* The server with the name of our deployment has the label of another opsbrain, then no label. */
-static void a_name_alone_makes_nothing_managed(void **state)
+/* The server with the name of our deployment first has another opsbrain's label, then no label. */
+static void a_server_with_the_same_name_but_without_our_label_is_not_managed(void **state)
 {
     struct world *world = *state;
 
@@ -224,7 +225,7 @@ static void only_a_deployment_with_a_plain_name_is_adopted(void **state)
     assert_int_equal(cloud->events, 0);
 }
 
-static void a_watched_deployment_is_forgotten_by_deployment_remove(void **state)
+static void deployment_remove_forgets_a_watched_deployment(void **state)
 {
     struct world *world = *state;
 
@@ -243,12 +244,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(servers_on_a_target_are_listed_and_adopted),
-        FLEET_TEST(an_adopted_server_keeps_the_end_that_this_opsbrain_gave_it),
+        FLEET_TEST(an_adopted_server_keeps_the_end_that_this_opsbrain_set),
         FLEET_TEST(a_server_that_changed_before_the_user_answered_is_not_adopted),
         FLEET_TEST(a_watched_deployment_is_never_changed),
-        FLEET_TEST(a_watched_deployment_is_forgotten_by_deployment_remove),
-        FLEET_TEST(a_label_alone_makes_nothing_managed),
-        FLEET_TEST(a_name_alone_makes_nothing_managed),
+        FLEET_TEST(deployment_remove_forgets_a_watched_deployment),
+        FLEET_TEST(a_different_server_with_the_same_labels_is_not_managed),
+        FLEET_TEST(a_server_with_the_same_name_but_without_our_label_is_not_managed),
         FLEET_TEST(only_a_deployment_with_a_plain_name_is_adopted),
     };
 

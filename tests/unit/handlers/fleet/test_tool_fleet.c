@@ -65,9 +65,9 @@ static json_int_t planned_context_tokens(const json_t *updated)
                             0);
 }
 
-/* Nothing changes before the plan is applied, and an update to the earlier overrides plans the
- * earlier context length. */
-static void an_update_of_a_managed_deployment_is_a_plan(void **state)
+/* Nothing changes until the plan is applied. A second update without overrides plans the original
+ * context length. */
+static void updating_a_managed_deployment_makes_a_plan(void **state)
 {
     struct world *world = *state;
     json_auto_t *updated = NULL, *begun = NULL, *back = NULL;
@@ -97,8 +97,8 @@ static void an_update_of_a_managed_deployment_is_a_plan(void **state)
                   ERROR_FORBIDDEN, "belongs to alice");
 }
 
-/* To extend or scale a server, the stored copy of the recipe that it was made from is enough. */
-static void a_deployment_outlives_its_recipe(void **state)
+/* Extending or scaling a server needs only the stored copy of the recipe it was created from. */
+static void a_deployment_can_be_extended_and_scaled_without_its_recipe(void **state)
 {
     struct world *world = *state;
     json_auto_t *extended = NULL, *begun = NULL, *scaled = NULL;
@@ -116,9 +116,9 @@ static void a_deployment_outlives_its_recipe(void **state)
     assert_true(json_get_number(scaled, "usd_per_hour", 0) > 1.9);
 }
 
-/* If the platform can change the end of a server only while it is stopped, a sweep would lose its
- * server, so the extension is refused. */
-static void an_extension_leaves_a_sweep_its_server(void **state)
+/* If the platform can change a server's end only while the server is stopped, an extension would
+ * take the server away from a running sweep, so it is refused. */
+static void an_extension_does_not_stop_a_server_that_a_sweep_uses(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
     struct world *world = *state;
@@ -138,7 +138,7 @@ static void an_extension_leaves_a_sweep_its_server(void **state)
                   "is using gemma");
 }
 
-static void an_update_is_priced_for_all_replicas_that_exist(void **state)
+static void an_update_is_priced_for_all_existing_replicas(void **state)
 {
     struct world *world = *state;
     json_auto_t *updated = NULL;
@@ -151,7 +151,7 @@ static void an_update_is_priced_for_all_replicas_that_exist(void **state)
     assert_true(json_get_number(json_object_get(updated, "plan"), "usd_per_hour", 0) > 2.9);
 }
 
-static void the_platform_decides_the_address_of_a_managed_deployment(void **state)
+static void the_url_of_a_managed_deployment_cannot_be_changed(void **state)
 {
     struct world *world = *state;
 
@@ -167,11 +167,11 @@ int main(void)
         FLEET_TEST(deployment_remove_refuses_a_managed_deployment),
         FLEET_TEST(managed_deployments_are_shown_with_state_cost_and_end),
         FLEET_TEST(a_deployment_is_stopped_started_and_destroyed_with_consent),
-        FLEET_TEST(an_update_of_a_managed_deployment_is_a_plan),
-        FLEET_TEST(a_deployment_outlives_its_recipe),
-        FLEET_TEST(an_extension_leaves_a_sweep_its_server),
-        FLEET_TEST(an_update_is_priced_for_all_replicas_that_exist),
-        FLEET_TEST(the_platform_decides_the_address_of_a_managed_deployment),
+        FLEET_TEST(updating_a_managed_deployment_makes_a_plan),
+        FLEET_TEST(a_deployment_can_be_extended_and_scaled_without_its_recipe),
+        FLEET_TEST(an_extension_does_not_stop_a_server_that_a_sweep_uses),
+        FLEET_TEST(an_update_is_priced_for_all_existing_replicas),
+        FLEET_TEST(the_url_of_a_managed_deployment_cannot_be_changed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

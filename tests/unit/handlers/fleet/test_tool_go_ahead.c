@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the go-ahead for a plan: who may give it, for which plans, and its effect. */
+/* Tests of the go-ahead for a plan: who can give it, for which plans, and what happens then. */
 #include "tests/unit/support/fleet_tools.h"
 
 static const char *with_confirmation(const json_t *made)
@@ -20,7 +20,7 @@ static void nothing_is_deployed_without_the_consent_of_a_user(void **state)
     world_refused(world, "deployment_apply", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
     world_refused(world, "deployment_apply", with_confirmation(made), ERROR_FORBIDDEN,
-                  "an agent may not approve its cost");
+                  "an agent may not approve it on this target");
     world_refused(world, "plan_approve", with_plan(made, ""), ERROR_FORBIDDEN,
                   "opsbrain plan approve");
     world->reply = NO;
@@ -29,7 +29,7 @@ static void nothing_is_deployed_without_the_consent_of_a_user(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-static void an_agent_applies_a_plan_within_the_ceiling_with_its_digest(void **state)
+static void an_agent_applies_a_plan_within_the_cost_ceiling_by_giving_its_digest(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL, *begun = NULL;
@@ -45,7 +45,7 @@ static void an_agent_applies_a_plan_within_the_ceiling_with_its_digest(void **st
     assert_int_equal(fleet_world_existing(cloud), 3);
 }
 
-static void a_target_that_needs_two_waits_for_a_second_user(void **state)
+static void a_plan_for_a_target_that_needs_two_approvals_waits_for_a_second_user(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL, *first = NULL, *begun = NULL, *again = NULL;
@@ -94,7 +94,7 @@ static void an_outdated_plan_is_refused_with_the_difference(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* A server of the same name that was created after the plan has a different id. */
+/* A server with the same name that was created after the plan has a different id. */
 static void a_plan_applies_to_one_server_only(void **state)
 {
     struct world *world = *state;
@@ -108,7 +108,7 @@ static void a_plan_applies_to_one_server_only(void **state)
                   "uid \"1\" -> \"2\"");
 }
 
-/* ---- A user who answers late ---- */
+/* ---- Changes before the user answers ---- */
 
 static void raise_price(void)
 {
@@ -120,7 +120,7 @@ static void create_other_server(void)
     fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
 }
 
-/* After a restore, opsbrain only reads the clouds. */
+/* After its database was restored from a backup, opsbrain changes nothing in the clouds. */
 static void restore_database(void)
 {
     static const atomic_bool only_reads = true;
@@ -128,7 +128,7 @@ static void restore_database(void)
     frame.only_reads = &only_reads;
 }
 
-static void a_plan_that_can_no_longer_be_applied_after_the_answer_is_refused(void **state)
+static void a_plan_that_can_no_longer_be_applied_is_refused_although_the_user_agreed(void **state)
 {
     static const struct {
         void (*thinks)(void);
@@ -161,7 +161,7 @@ static void replace_server(void)
     fleet_world_find(cloud, "https://test/service/gemma")->created++;
 }
 
-static void a_server_that_replaces_the_shown_one_before_the_answer_is_not_destroyed(void **state)
+static void a_server_that_replaced_the_shown_one_before_the_answer_is_not_destroyed(void **state)
 {
     struct world *world = *state;
     json_auto_t *gone = NULL;
@@ -177,9 +177,9 @@ static void a_server_that_replaces_the_shown_one_before_the_answer_is_not_destro
     await(world, gone, "completed");
 }
 
-/* A different server makes a different question, so that a repeated call cannot bring the answer
- * that was given for the first server. */
-static void an_answer_is_for_the_server_that_was_shown(void **state)
+/* The key of the question depends on the server. If the server was replaced, a repeated call thus
+ * asks a new question and cannot use the answer that was given for the first server. */
+static void an_answer_applies_only_to_the_server_that_was_shown(void **state)
 {
     static const struct {
         const char *tool, *arguments;
@@ -283,13 +283,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLEET_TEST(nothing_is_deployed_without_the_consent_of_a_user),
-        FLEET_TEST(an_agent_applies_a_plan_within_the_ceiling_with_its_digest),
-        FLEET_TEST(a_target_that_needs_two_waits_for_a_second_user),
+        FLEET_TEST(an_agent_applies_a_plan_within_the_cost_ceiling_by_giving_its_digest),
+        FLEET_TEST(a_plan_for_a_target_that_needs_two_approvals_waits_for_a_second_user),
         FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),
         FLEET_TEST(a_plan_applies_to_one_server_only),
-        FLEET_TEST(a_plan_that_can_no_longer_be_applied_after_the_answer_is_refused),
-        FLEET_TEST(a_server_that_replaces_the_shown_one_before_the_answer_is_not_destroyed),
-        FLEET_TEST(an_answer_is_for_the_server_that_was_shown),
+        FLEET_TEST(a_plan_that_can_no_longer_be_applied_is_refused_although_the_user_agreed),
+        FLEET_TEST(a_server_that_replaced_the_shown_one_before_the_answer_is_not_destroyed),
+        FLEET_TEST(an_answer_applies_only_to_the_server_that_was_shown),
         FLEET_TEST(an_expired_plan_is_neither_applied_nor_approved),
         FLEET_TEST(applying_a_plan_again_returns_its_job),
         FLEET_TEST(a_plan_that_failed_says_why),

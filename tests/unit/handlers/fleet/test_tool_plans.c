@@ -2,7 +2,7 @@
 /* Tests of deployment_plan: what a plan shows, and what is refused. */
 #include "tests/unit/support/fleet_tools.h"
 
-static void a_price_is_for_the_most_servers_that_the_recipe_scales_to(void **state)
+static void the_price_is_for_the_maximum_number_of_servers_that_the_recipe_allows(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -30,7 +30,7 @@ static void a_plan_shows_requests_cost_end_and_access_and_changes_nothing(void *
     world_audited(world, "deployment_plan", "ok", json_get_text(made, "plan", ""));
 }
 
-static void a_plan_that_cannot_or_may_not_be_applied_is_refused(void **state)
+static void a_plan_that_is_impossible_or_not_allowed_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -62,10 +62,10 @@ static void a_plan_that_cannot_or_may_not_be_applied_is_refused(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* A server that already runs can still be extended; the answer has a warning. */
-static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **state)
+/* A server that is already running can still be extended, but the answer has a warning. */
+static void no_new_server_is_planned_from_a_recipe_that_breaks_a_rule(void **state)
 {
-    static const char rule[] = "lets whoever reaches the server change it";
+    static const char rule[] = "lets anyone who can reach the server change it";
     struct world *world = *state;
     json_auto_t *extended = NULL;
 
@@ -82,7 +82,7 @@ static void a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers(void **st
     world_says(world, rule);
 }
 
-static void a_plan_of_a_server_that_nothing_ends_says_so_first(void **state)
+static void a_plan_for_a_server_that_nothing_will_end_says_so_first(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -111,11 +111,11 @@ static void refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_flee
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(a_price_is_for_the_most_servers_that_the_recipe_scales_to),
+        FLEET_TEST(the_price_is_for_the_maximum_number_of_servers_that_the_recipe_allows),
         FLEET_TEST(a_plan_shows_requests_cost_end_and_access_and_changes_nothing),
-        FLEET_TEST(a_plan_that_cannot_or_may_not_be_applied_is_refused),
-        FLEET_TEST(a_recipe_that_breaks_a_rule_is_not_planned_for_new_servers),
-        FLEET_TEST(a_plan_of_a_server_that_nothing_ends_says_so_first),
+        FLEET_TEST(a_plan_that_is_impossible_or_not_allowed_is_refused),
+        FLEET_TEST(no_new_server_is_planned_from_a_recipe_that_breaks_a_rule),
+        FLEET_TEST(a_plan_for_a_server_that_nothing_will_end_says_so_first),
         FLEET_TEST(refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet),
     };
 

@@ -84,7 +84,7 @@ static void shows_whether_a_recipe_fits_and_what_it_costs(void **state)
     world_says(world, "Warning: The image is named by a tag");
 }
 
-static void shows_no_hardware_and_no_kind_of_price_on_this_machine(void **state)
+static void shows_that_a_local_recipe_is_not_billed_and_what_it_uses(void **state)
 {
     struct world *world = *state;
 
@@ -101,7 +101,7 @@ static void shows_why_a_recipe_cannot_work(void **state)
     json_auto_t *shown =
         world_ok(world, "recipe_show", "{\"recipe\":\"run-gemma-4-26b-qat-l4\",\"detail\":true}");
 
-    assert_non_null(strstr(json_get_text(shown, "refused", ""), "There is no such checkpoint"));
+    assert_non_null(strstr(json_get_text(shown, "refused", ""), "This checkpoint does not exist"));
     assert_non_null(json_object_get(shown, "document"));
     assert_null(json_object_get(json_object_get(shown, "price"), "usd_per_hour"));
     world_says(world, "not known: catalog/prices.json has no row for run.gpu.l4, on_demand, in "
@@ -174,7 +174,7 @@ static void refuses_imports_that_are_invalid_or_not_allowed(void **state)
     import_refused(world, known, ERROR_CONFLICT, "choose another name");
     json_object_set_new(here, "provider", json_string("local"));
     json_object_del(here, "cloud_run");
-    import_refused(world, here, ERROR_FORBIDDEN, "not imported by a call");
+    import_refused(world, here, ERROR_FORBIDDEN, "cannot be imported by a call");
     json_object_set_new(wrong, "colour", json_string("red"));
     import_refused(world, wrong, ERROR_INVALID, "has \"colour\"");
     world_refused(world, "recipe_import", "{}", ERROR_INVALID, "text");
@@ -189,7 +189,7 @@ int main(void)
         cmocka_unit_test(lists_recipes_page_by_page),
         cmocka_unit_test(lists_only_the_recipes_that_match),
         cmocka_unit_test(shows_whether_a_recipe_fits_and_what_it_costs),
-        cmocka_unit_test(shows_no_hardware_and_no_kind_of_price_on_this_machine),
+        cmocka_unit_test(shows_that_a_local_recipe_is_not_billed_and_what_it_uses),
         cmocka_unit_test(shows_why_a_recipe_cannot_work),
         cmocka_unit_test(shows_that_a_context_does_not_fit),
         cmocka_unit_test(refuses_unknown_names_overrides_and_cursors),

@@ -26,7 +26,8 @@ static void targets_are_registered_by_admins_checked_and_shown(void **state)
     shown = world_ok(world, "target_show", "{\"target\":\"lab\"}");
     world_says(world, "Regions: east, west; at most 10.00 USD per hour");
     assert_non_null(strstr(text_string(&world->text), "MISSING: create services"));
-    world_refused(world, "target_show", "{\"target\":\"labs\"}", ERROR_NOT_FOUND, "there are lab");
+    world_refused(world, "target_show", "{\"target\":\"labs\"}", ERROR_NOT_FOUND,
+                  "existing targets: lab");
 }
 
 static void a_target_is_removed_once_it_has_no_deployments(void **state)
@@ -42,7 +43,8 @@ static void a_target_is_removed_once_it_has_no_deployments(void **state)
         world_ok(world, "deployment_destroy", "{\"deployment\":\"gemma\",\"confirm\":\"gemma\"}");
     await(world, gone, "completed");
     world_do(world, "target_remove", "{\"target\":\"lab\",\"confirm\":\"lab\"}");
-    world_refused(world, "target_show", "{\"target\":\"lab\"}", ERROR_NOT_FOUND, "there is none");
+    world_refused(world, "target_show", "{\"target\":\"lab\"}", ERROR_NOT_FOUND,
+                  "there are no targets");
 }
 
 int main(void)

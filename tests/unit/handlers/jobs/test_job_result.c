@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a task's final result, which is made from the job's row, and of how a waiting job is
- * shown. */
+/* Tests of a task's final result, which is built from the job's row, and of how a job that waits
+ * for an answer is shown. */
 #include "handlers/jobs/job_result.h"
 #include "store/ledger/questions.h"
 #include "tests/unit/support/tool_sweeps.h"

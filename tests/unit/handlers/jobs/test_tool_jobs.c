@@ -28,7 +28,7 @@ static enum job_end wait_for_cancel(struct job_run *run, char **outcome_json, st
     return job_run_wait(run, 60000) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
 }
 
-/* The jobs of sweeps only count to 20, instead of measuring. */
+/* Sweep jobs only count to 20 instead of measuring. */
 static int set_up_counting(void **state)
 {
     static const struct job_kind kinds[] = { { "sweep", count_to_20 }, { 0 } };
@@ -45,7 +45,7 @@ static int set_up_waiting(void **state)
     return 0;
 }
 
-/* Copies `format` to `out` with the id in place of each '@'. */
+/* Copies `format` to `out`, replacing each '@' with the id. */
 static const char *arguments_with_id(struct text *out, const char *format, const char *id)
 {
     text_clear(out);
@@ -57,7 +57,7 @@ static const char *arguments_with_id(struct text *out, const char *format, const
     return text_string(out);
 }
 
-static void waits_for_the_end_and_reports_progress_meanwhile(void **state)
+static void job_show_waits_for_the_end_and_reports_progress(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -162,7 +162,7 @@ static void lists_jobs_by_state_and_principal(void **state)
     world_says(world, "No job matches.");
 }
 
-static void lists_who_measures_and_who_waits(void **state)
+static void lists_the_sweep_that_is_measuring_and_those_that_wait(void **state)
 {
     struct world *world = *state;
     char measuring[ID_SIZE], waiting[ID_SIZE];
@@ -211,14 +211,14 @@ static void lists_the_audit_log_with_filters_and_pages(void **state)
               json_get_text(first, "next_cursor", ""));
     second = world_ok(world, "audit_list", text_string(&arguments));
     assert_int_equal(json_array_size(json_object_get(second, "rows")),
-                     2); /* an intent and its outcome are one row */
+                     2); /* an intent and its outcome share one row */
     row = json_array_get(json_object_get(second, "rows"), 0);
     assert_int_equal(json_get_integer(row, "times", 0), 1);
     assert_string_equal(json_get_text(row, "subject", ""), "b");
     assert_string_equal(json_get_text(json_object_get(row, "arguments"), "name", ""), "b");
 }
 
-static void an_admin_checks_the_audit_log_and_viewers_see_the_outcome(void **state)
+static void only_an_admin_can_check_the_audit_log_but_viewers_see_the_result(void **state)
 {
     struct world *world = *state;
     json_auto_t *checked = NULL, *read = NULL;
@@ -238,7 +238,7 @@ static void an_admin_checks_the_audit_log_and_viewers_see_the_outcome(void **sta
 int main(void)
 {
     const struct CMUnitTest counting[] = {
-        cmocka_unit_test(waits_for_the_end_and_reports_progress_meanwhile),
+        cmocka_unit_test(job_show_waits_for_the_end_and_reports_progress),
         cmocka_unit_test(job_show_answers_at_once_without_wait_s),
         cmocka_unit_test(cancelling_a_wait_does_not_cancel_the_job),
     };
@@ -246,9 +246,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_unknown_jobs_and_waits_over_an_hour),
         cmocka_unit_test(lists_jobs_by_state_and_principal),
-        cmocka_unit_test(lists_who_measures_and_who_waits),
+        cmocka_unit_test(lists_the_sweep_that_is_measuring_and_those_that_wait),
         cmocka_unit_test(lists_the_audit_log_with_filters_and_pages),
-        cmocka_unit_test(an_admin_checks_the_audit_log_and_viewers_see_the_outcome),
+        cmocka_unit_test(only_an_admin_can_check_the_audit_log_but_viewers_see_the_result),
     };
 
     return world_run_all(counting, sizeof counting / sizeof counting[0], set_up_counting)

@@ -80,8 +80,8 @@ static void says_at_once_that_a_server_cannot_be_scraped(void **state)
     off = world_ok(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":7}");
     assert_int_equal(json_get_integer(off, "interval_s", 0), 7);
     assert_non_null(strstr(json_get_text(off, "problem", ""), "connect_refused"));
-    world_says(world, "Nothing of off can be stored now: the server's metrics cannot be read");
-    world_says(world, "It is retried every 7 s.");
+    world_says(world, "No metrics of off can be stored now: the server's metrics cannot be read");
+    world_says(world, "Scraping is retried every 7 s.");
 }
 
 static void assert_note(struct world *world, const char *words)
@@ -89,9 +89,9 @@ static void assert_note(struct world *world, const char *words)
     json_auto_t *answer = world_ok(world, "metrics_history", "{\"deployment\":\"off\"}");
 
     if (strstr(json_get_text(answer, "note", ""), words) == NULL)
-        fail_msg("\"%s\" is not in: %s", words, json_get_text(answer, "note", ""));
+        fail_msg("the note does not contain \"%s\": %s", words, json_get_text(answer, "note", ""));
     world_says(world, words);
-    world_says(world, "There are no values for this time.");
+    world_says(world, "There are no values for this period.");
 }
 
 static void says_why_nothing_was_stored(void **state)
@@ -102,14 +102,15 @@ static void says_why_nothing_was_stored(void **state)
     assert_note(world, "The deployment is not watched.");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":86400}");
     for (int i = 0; i < 500 && target(world).last_error[0] == '\0'; i++)
-        usleep(10000); /* the first scrape is tried at once */
+        usleep(10000); /* the first scrape is attempted at once */
     assert_note(world, "failed: the server's metrics cannot be read: 127.0.0.1:");
     world_do(world, "metrics_watch", "{\"deployment\":\"off\",\"interval_s\":0}");
     assert_note(world, "The deployment is not watched.");
 }
 
-/* A balancer passes connections to two servers in turn; the query makes their counters differ. */
-static void shows_no_rates_of_several_instances_that_answer_in_turn(void **state)
+/* A load balancer passes connections to two servers in turn. One query makes their counters
+ * differ. */
+static void shows_no_rates_when_several_instances_answer_in_turn(void **state)
 {
     static const char *const quick[] = { "--ttft-ms", "5", "--step-ms", "2", NULL };
     struct world *world = *state;
@@ -158,13 +159,13 @@ static void says_how_many_series_are_not_stored_and_why(void **state)
                            &left_out, &world->error));
     history = world_ok(world, "metrics_history", "{}");
     world_says(world,
-               "12 series of a scrape are not stored: 12 beyond the first 2000 of the page.");
+               "12 series from a scrape are not stored: 12 beyond the first 2000 on the page.");
     assert_non_null(strstr(json_get_text(history, "note", ""), "beyond the first 2000"));
     assert_true(wait_for_scrape(world, at_ms));
     shown = world_ok(world, "deployment_show", "{}");
     assert_non_null(strstr(json_get_text(json_object_get(shown, "watch"), "left_out", ""),
-                           "12 series of a scrape are not stored"));
-    world_says(world, "; 12 series of a scrape are not stored");
+                           "12 series from a scrape are not stored"));
+    world_says(world, "; 12 series from a scrape are not stored");
 }
 
 int main(void)
@@ -176,7 +177,7 @@ int main(void)
         cmocka_unit_test(metrics_watch_sets_the_interval_of_scrapes),
         cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
         cmocka_unit_test(says_why_nothing_was_stored),
-        cmocka_unit_test(shows_no_rates_of_several_instances_that_answer_in_turn),
+        cmocka_unit_test(shows_no_rates_when_several_instances_answer_in_turn),
         cmocka_unit_test(says_how_many_series_are_not_stored_and_why),
     };
 

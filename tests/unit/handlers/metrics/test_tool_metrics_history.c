@@ -17,9 +17,9 @@ static int64_t register_demo(struct world *world)
     return deployment.id;
 }
 
-/* Stores a scrape of a server that serves 2 requests/s with 50 tokens/s in all. Its mean TTFT is
- * 0.1 s. According to its buckets, which need not agree with the mean, half the requests took 0.04
- * to 0.08 s, and half took 0.08 to 0.1 s. */
+/* Stores a scrape of a server that serves 2 requests/s and 50 tokens/s in total. Its mean TTFT is
+ * 0.1 s. According to its buckets, which need not agree with the mean, half of the requests had a
+ * TTFT from 0.04 to 0.08 s, and half had one from 0.08 to 0.1 s. */
 static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_ms,
                          double since_start_s, double running)
 {
@@ -40,7 +40,8 @@ static void store_scrape(struct world *world, int64_t deployment_id, int64_t at_
                            sizeof values / sizeof *values, NULL, &world->error));
 }
 
-/* Stores a scrape every 10 s for two minutes. The server restarts right after the sixth one. */
+/* Stores a scrape every 10 s for two minutes. The server restarts right after the sixth
+ * scrape. */
 static void store_scrapes(struct world *world)
 {
     int64_t id = register_demo(world), now_ms = clock_utc_ms();
@@ -57,7 +58,7 @@ static const json_t *figure(const json_t *answer, const char *name)
     json_array_foreach(json_object_get(answer, "figures"), i, row)
         if (strcmp(json_get_text(row, "metric", ""), name) == 0)
             return row;
-    fail_msg("no figure %s", name);
+    fail_msg("the answer has no figure %s", name);
     return NULL;
 }
 
@@ -69,7 +70,7 @@ static double figure_of(const json_t *answer, const char *name, const char *memb
 static void assert_near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6 * fabs(expected)))
-        fail_msg("%g is not %g", value, expected);
+        fail_msg("got %g, expected %g", value, expected);
 }
 
 static void shows_figures_over_a_restart(void **state)
@@ -124,7 +125,7 @@ static void applies_functions_to_figures_and_series(void **state)
     }
 }
 
-static void shows_the_limits_between_which_a_percentile_lies(void **state)
+static void shows_the_bounds_between_which_a_percentile_lies(void **state)
 {
     struct world *world = *state;
     const struct scrape_value before[] = {
@@ -155,7 +156,7 @@ static void shows_the_limits_between_which_a_percentile_lies(void **state)
     world_says(world, "above 0.5");
 }
 
-/* One of two replicas runs a different version, with different buckets. */
+/* One of two replicas runs a different version, whose histogram has different buckets. */
 static void label_sets_with_different_buckets_have_no_joint_percentile(void **state)
 {
     struct world *world = *state;
@@ -189,8 +190,8 @@ static void label_sets_with_different_buckets_have_no_joint_percentile(void **st
     assert_null(json_object_get(one, "note"));
 }
 
-/* The server restarts as a different version, with different buckets. */
-static void earlier_buckets_do_not_count_as_current_ones(void **state)
+/* The server is restarted with a different version, whose histogram has different buckets. */
+static void buckets_from_before_a_restart_are_not_used_after_it(void **state)
 {
     struct world *world = *state;
     const struct scrape_value old[] = {
@@ -203,7 +204,7 @@ static void earlier_buckets_do_not_count_as_current_ones(void **state)
         { "x_bucket", "le=\"+Inf\"", "counter", 0 },
     };
     int64_t id = register_demo(world), now_ms = clock_utc_ms();
-    int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* the hour before this one */
+    int64_t hour_ms = now_ms - now_ms % 3600000 - 3600000; /* the start of the last full hour */
     json_auto_t *fine = NULL, *coarse = NULL;
     const json_t *points;
 
@@ -227,7 +228,7 @@ static void earlier_buckets_do_not_count_as_current_ones(void **state)
     assert_non_null(strstr(json_get_text(coarse, "note", ""), "changed within a step"));
 }
 
-static void a_histogram_of_one_bucket_has_no_percentile(void **state)
+static void a_histogram_with_one_bucket_has_no_percentile(void **state)
 {
     struct world *world = *state;
     struct scrape_value value = { "x_bucket", "le=\"+Inf\"", "counter", 0 };
@@ -251,7 +252,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
     } rows[] = {
         { "{\"metric\":\"speed\"}", "\"metric\" is \"speed\": it must be one of", ERROR_INVALID },
         { "{\"metric\":\"ttft_ms\",\"series\":\"x\"}", "omit one of them", ERROR_INVALID },
-        { "{\"metric\":\"mean_ttft_ms\",\"function\":\"percentile\"}", "metric ttft_ms",
+        { "{\"metric\":\"mean_ttft_ms\",\"function\":\"percentile\"}", "the metrics ttft_ms",
           ERROR_INVALID },
         { "{\"metric\":\"requests_running\",\"function\":\"rate\"}",
           "is a gauge: ask for \"mean\", \"value\", \"min\", \"max\"", ERROR_INVALID },
@@ -271,7 +272,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
         world_refused(world, "metrics_history", rows[i].arguments, rows[i].kind, rows[i].words);
 }
 
-/* Stores scrapes, one a minute for a day with a gap of two hours, and rolls them up. */
+/* Stores one scrape per minute for a day, with a gap of two hours, and rolls the scrapes up. */
 static void store_day(struct world *world)
 {
     int64_t id = register_demo(world), now_ms = clock_utc_ms();
@@ -293,7 +294,7 @@ static void reads_long_ranges_from_rollups_page_by_page(void **state)
         world_ok(world, "metrics_history", "{\"metric\":\"output_tokens_per_s\",\"minutes\":1440}");
     assert_string_equal(json_get_text(day, "resolution", ""), "1 min");
     assert_int_equal(json_get_integer(day, "step_s", 0), 1800);
-    /* 48 points, less those in the gap */
+    /* 48 points minus those in the gap */
     assert_in_range(json_array_size(json_object_get(day, "points")), 43, 47);
     assert_near(figure_of(day, "output_tokens_per_s", "low"), 50);
     assert_near(figure_of(day, "output_tokens_per_s", "high"), 50);
@@ -308,7 +309,7 @@ static void reads_long_ranges_from_rollups_page_by_page(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "points")), 60);
 }
 
-static void a_summary_covers_all_the_requested_time(void **state)
+static void a_summary_covers_the_whole_requested_period(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -320,7 +321,7 @@ static void a_summary_covers_all_the_requested_time(void **state)
     world_says(world, "There would be more than 60 steps (\"points\") of 60 s");
 }
 
-static void marks_the_step_that_is_not_over(void **state)
+static void marks_the_step_that_is_not_over_yet(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -360,7 +361,7 @@ static void says_when_nothing_was_stored(void **state)
     world_register(world, "demo");
     answer = world_ok(world, "metrics_history", "{}");
     assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
-    world_says(world, "There are no values for this time");
+    world_says(world, "There are no values for this period");
     world_refused(world, "metrics_history", "{\"series\":\"x\"}", ERROR_NOT_FOUND,
                   "(series stored: 0): metrics_watch starts storing them");
 }
@@ -370,14 +371,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shows_figures_over_a_restart),
         cmocka_unit_test(applies_functions_to_figures_and_series),
-        cmocka_unit_test(shows_the_limits_between_which_a_percentile_lies),
+        cmocka_unit_test(shows_the_bounds_between_which_a_percentile_lies),
         cmocka_unit_test(label_sets_with_different_buckets_have_no_joint_percentile),
-        cmocka_unit_test(earlier_buckets_do_not_count_as_current_ones),
-        cmocka_unit_test(a_histogram_of_one_bucket_has_no_percentile),
+        cmocka_unit_test(buckets_from_before_a_restart_are_not_used_after_it),
+        cmocka_unit_test(a_histogram_with_one_bucket_has_no_percentile),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
         cmocka_unit_test(reads_long_ranges_from_rollups_page_by_page),
-        cmocka_unit_test(a_summary_covers_all_the_requested_time),
-        cmocka_unit_test(marks_the_step_that_is_not_over),
+        cmocka_unit_test(a_summary_covers_the_whole_requested_period),
+        cmocka_unit_test(marks_the_step_that_is_not_over_yet),
         cmocka_unit_test(says_when_steps_are_no_longer_kept),
         cmocka_unit_test(says_when_nothing_was_stored),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that a file's bytes become an import, which can be read again as evidence. */
+/* Tests that a file is stored as an import, which can be read back as evidence. */
 #include <math.h>
 
 #include "analysis/evidence/evidence.h"
@@ -8,7 +8,8 @@
 
 static const char table[] = "concurrency,req_per_sec,colour\n1,2,red\n1,2,red\n";
 
-/* Imports `table`; with `earlier`, the id of an import, restates that import instead. */
+/* Imports `table`. If `earlier` is not NULL, it is the id of an import. The facts in `stated` are
+ * then stated about that import, which makes a new import with the same cells. */
 static struct import_row keep_import(struct ledger *ledger, const char *name, const char *stated,
                                      const char *earlier, bool expect_existing)
 {
@@ -29,7 +30,7 @@ static struct import_row keep_import(struct ledger *ledger, const char *name, co
     return row;
 }
 
-static void an_import_is_found_again_as_it_was(void **state)
+static void an_import_is_read_back_as_it_was_stored(void **state)
 {
     struct ledger *ledger = *state;
     struct import_row row = keep_import(
@@ -58,7 +59,7 @@ static void an_import_is_found_again_as_it_was(void **state)
     import_row_finish(&row);
 }
 
-static void a_known_file_lists_its_other_names(void **state)
+static void an_import_lists_the_other_names_of_its_file(void **state)
 {
     struct ledger *ledger = *state;
     struct import_row row = keep_import(ledger, "grid.csv", "{}", NULL, false);
@@ -89,7 +90,7 @@ static void facts_are_added_by_a_new_import_with_the_same_cells(void **state)
     import_row_finish(&better);
 }
 
-static void names_the_unknown_run_in_the_error(void **state)
+static void the_error_names_the_unknown_run(void **state)
 {
     struct ledger *ledger = *state;
     EVIDENCE_AUTO evidence, other;
@@ -104,10 +105,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ledger_set_up, ledger_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(an_import_is_found_again_as_it_was),
-        TEST(a_known_file_lists_its_other_names),
+        TEST(an_import_is_read_back_as_it_was_stored),
+        TEST(an_import_lists_the_other_names_of_its_file),
         TEST(facts_are_added_by_a_new_import_with_the_same_cells),
-        TEST(names_the_unknown_run_in_the_error),
+        TEST(the_error_names_the_unknown_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

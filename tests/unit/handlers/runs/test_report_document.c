@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the report of runs, sweeps and imports as an HTML file: run_report with format html,
- * and the resources that serve this file. */
+/* Tests of HTML reports on runs, sweeps and imports: of run_report with the format html, and of the
+ * resources that serve the HTML file. */
 #include <math.h>
 
 #include "analysis/report/repetition_stats.h"
@@ -27,7 +27,7 @@ static void read_html(struct world *world, const char *uri, struct text *out)
     html_is_sound(uri, out);
 }
 
-/* Checks that run_report's answer is short and names the file, and reads the file. */
+/* Checks that run_report's answer is short and names the file, and then reads the file. */
 static void read_report(struct world *world, const char *arguments, const char *uri,
                         struct text *out)
 {
@@ -44,10 +44,10 @@ static void read_report(struct world *world, const char *arguments, const char *
 static void assert_contains(const struct text *file, const char *words)
 {
     if (strstr(text_string(file), words) == NULL)
-        fail_msg("the file does not say \"%s\"", words);
+        fail_msg("the file does not contain \"%s\"", words);
 }
 
-/* Checks that the row shows the figures of run_show's cell. */
+/* Checks that the row of the HTML table shows the figures that run_show returned for the cell. */
 static void assert_row(const char *head, const char *row, const json_t *cell)
 {
     static const char *const columns[][2] = {
@@ -98,7 +98,7 @@ static void newest_run(struct world *world, char out[ID_SIZE])
              json_get_text(json_array_get(json_object_get(list, "runs"), 0), "id", ""));
 }
 
-static void a_run_has_a_file_with_the_figures_of_run_show(void **state)
+static void the_file_of_a_run_has_the_figures_from_run_show(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE], uri[128];
@@ -121,7 +121,7 @@ static void a_run_has_a_file_with_the_figures_of_run_show(void **state)
     assert_contains(&file, text_string(&arguments));
 }
 
-static void a_sweep_has_a_file_with_its_repetitions(void **state)
+static void the_file_of_a_sweep_shows_its_repetitions(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -136,7 +136,7 @@ static void a_sweep_has_a_file_with_its_repetitions(void **state)
     assert_contains(&file, "2 runs \xc2\xb7 8 cells");
 }
 
-static void an_ab_sweep_has_a_file_that_says_that_its_sides_cannot_be_compared(void **state)
+static void the_file_of_a_sweep_over_two_deployments_says_that_they_cannot_be_compared(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -154,7 +154,7 @@ static void an_ab_sweep_has_a_file_that_says_that_its_sides_cannot_be_compared(v
     assert_contains(&file, "<bdi>new</bdi>");
 }
 
-static void an_unmeasured_sweep_has_a_file_without_figures(void **state)
+static void the_file_of_an_unmeasured_sweep_says_that_nothing_was_measured(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -169,7 +169,7 @@ static void an_unmeasured_sweep_has_a_file_without_figures(void **state)
     assert_contains(&file, "Nothing was measured");
 }
 
-static void markup_in_an_import_is_escaped_in_its_file(void **state)
+static void markup_in_an_import_is_escaped_in_the_file(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -202,11 +202,11 @@ static void refuses_unknown_ids_and_formats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_run_has_a_file_with_the_figures_of_run_show),
-        TEST(a_sweep_has_a_file_with_its_repetitions),
-        TEST(an_ab_sweep_has_a_file_that_says_that_its_sides_cannot_be_compared),
-        TEST(an_unmeasured_sweep_has_a_file_without_figures),
-        TEST(markup_in_an_import_is_escaped_in_its_file),
+        TEST(the_file_of_a_run_has_the_figures_from_run_show),
+        TEST(the_file_of_a_sweep_shows_its_repetitions),
+        TEST(the_file_of_a_sweep_over_two_deployments_says_that_they_cannot_be_compared),
+        TEST(the_file_of_an_unmeasured_sweep_says_that_nothing_was_measured),
+        TEST(markup_in_an_import_is_escaped_in_the_file),
         TEST(refuses_unknown_ids_and_formats),
     };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of run_audit, on files of other tools and on runs that opsbrain measured. */
+/* Tests of run_audit with files from other tools. */
 #include <dirent.h>
 
 #include "handlers/runs/import_keep.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* At most ten users were ever active; the cell with 64 users lost requests to a timeout of 60 s. */
+/* According to request rate times latency, at most ten users were active on average. In the cell
+ * with 64 users, requests failed at a timeout of 60 s. */
 #define GRID                                                                                       \
     "context_size,concurrency,success_rate,avg_latency,p95_latency,req_per_sec,total_time,"        \
     "num_success,num_failure\n"                                                                    \
@@ -68,11 +69,11 @@ static void reports_what_is_wrong_with_an_import(void **state)
     assert_int_equal(json_integer_value(json_array_get(json_object_get(finding, "rows"), 0)), 3);
     assert_non_null(finding_of(answer, "censored_tail"));
     assert_non_null(finding_of(answer, "low_success"));
-    world_says(world, "Do not compare above 1 user");
+    world_says(world, "Do not compare cells with more than 1 user");
     world_refused(world, "run_audit", "{\"run\":\"imp_nobody\"}", ERROR_NOT_FOUND, "imp_nobody");
 }
 
-static void finds_the_copy_of_another_import(void **state)
+static void finds_cells_copied_from_another_import(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE];
@@ -87,10 +88,10 @@ static void finds_the_copy_of_another_import(void **state)
     import(world, copy, strlen(copy), "b.csv", second);
     answer = audit_with(world, second, "");
     assert_int_equal(json_get_integer(finding_of(answer, "identical_runs"), "cell_count", 0), 3);
-    world_says(world, "have the request rate and, if known, the mean latency of a cell of");
+    world_says(world, "to the last digit, in request rate and, if known, mean latency");
 }
 
-/* The folder of published results may be missing: the test is then skipped. */
+/* The test is skipped if the folder of published results is missing. */
 static void finds_something_in_every_published_file(void **state)
 {
     struct world *world = *state;
@@ -141,7 +142,7 @@ static bool contains_name(const json_t *list, const char *rule)
     return false;
 }
 
-/* Two columns say next to nothing: most rules cannot be applied. */
+/* The file has only two columns, so most rules cannot be applied. */
 static void says_which_rules_could_not_be_applied(void **state)
 {
     static const char file[] = "concurrency,req_per_sec\n1,1.25\n2,2.5\n";
@@ -168,8 +169,8 @@ static void says_which_rules_could_not_be_applied(void **state)
     assert_true(found);
 }
 
-/* The file has no lengths of answers, but the user who imports it knows them. */
-static void stated_facts_count_as_facts_of_the_file(void **state)
+/* The file does not say how long the answers were, but the user who imports it knows. */
+static void stated_facts_count_like_facts_in_the_file(void **state)
 {
     static const char file[] =
         "concurrency,context_size,req_per_sec,avg_latency\n1,8,1.25,0.8\n2,8,2.5,0.8\n";
@@ -204,9 +205,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_what_is_wrong_with_an_import),
-        cmocka_unit_test(finds_the_copy_of_another_import),
+        cmocka_unit_test(finds_cells_copied_from_another_import),
         cmocka_unit_test(says_which_rules_could_not_be_applied),
-        cmocka_unit_test(stated_facts_count_as_facts_of_the_file),
+        cmocka_unit_test(stated_facts_count_like_facts_in_the_file),
         cmocka_unit_test(finds_something_in_every_published_file),
     };
 

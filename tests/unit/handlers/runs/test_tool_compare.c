@@ -30,7 +30,8 @@ static void compares_the_runs_of_two_sweeps(void **state)
     incomparable = compare_with(world, first, second, "");
     assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     assert_null(json_object_get(incomparable, "ratio"));
-    world_says(world, "accept_unknown [\"workload\"]"); /* only this: both are of one deployment */
+    /* nothing else is unknown, since both sweeps measured the same deployment */
+    world_says(world, "accept_unknown [\"workload\"]");
     answer =
         compare_with(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
@@ -41,7 +42,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
     world_says(world, "| users |");
 }
 
-/* A label says nothing about what was measured; hardware does. */
+/* A label has no effect on what is measured, but hardware does. */
 static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does(void **state)
 {
     struct world *world = *state;
@@ -59,7 +60,7 @@ static void a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_d
     incomparable = compare_with(world, second, third, ",\"accept_unknown\":[\"workload\"]");
     assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     world_says(world,
-               "Differences and unknowns that were allowed:\n- not known of either run: workload");
+               "Differences and unknowns that were allowed:\n- not known for either run: workload");
 }
 
 /* Imports a grid of two cells, whose mean latencies are `first_s` and `other_s`. */
@@ -82,8 +83,8 @@ static void import_grid(struct world *world, double first_s, double other_s, con
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* Imports a grid whose first cell waited for a compilation. `n` makes the figures differ from those
- * of other imports. */
+/* Imports a grid whose first cell was slowed down by a compilation. `n` makes the figures differ
+ * from those of other imports. */
 static void import_cold(struct world *world, int n, char out[ID_SIZE])
 {
     import_grid(world, 30.1 + 0.01 * n, 0.06 + 0.0001 * n, "--eager", out);
@@ -105,8 +106,8 @@ static json_t *compared_imports(struct world *world, char ids[4][ID_SIZE], const
     return world_ok(world, "run_compare", text_string(&arguments));
 }
 
-/* The first cell of the baseline is 500 times slower because of a compilation, which says nothing
- * about speed. */
+/* In the baseline, the first cell is 500 times slower only because of a compilation, so it must not
+ * be compared. */
 static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
 {
     struct world *world = *state;
@@ -128,7 +129,7 @@ static void cells_that_the_audit_finds_wrong_are_skipped(void **state)
     assert_true(json_get_number(kept, "ratio", 0) > 10);
 }
 
-static void stated_flags_are_facts_like_others(void **state)
+static void stated_flags_are_compared_like_other_facts(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *incomparable = NULL;
@@ -161,7 +162,7 @@ static void compares_the_runs_of_one_sweep(void **state)
                           json_get_text(json_array_get(rows, 1), "id", ""), "");
     assert_string_equal(json_get_text(answer, "verdict", ""), "no_evidence");
     assert_true(json_get_number(answer, "ratio", 0) == 1);
-    world_says(world, "a side of one run");
+    world_says(world, "a side with one run");
 }
 
 #define BOTH ",\"deployment\":\"demo\",\"candidate\":\"new\",\"repetitions\":2"
@@ -198,8 +199,8 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
 }
 
-/* Copies the ids of the sweep's runs: those of demo and new in the first repetition, then in the
- * second. */
+/* Copies the ids of the sweep's four runs: of demo and of new in the first repetition, then of demo
+ * and of new in the second. */
 static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -248,13 +249,13 @@ static void compares_named_runs_of_one_sweep_in_pairs(void **state)
     apart = world_ok(world, "run_compare", text_string(&arguments));
     assert_false(json_get_boolean(apart, "paired", true));
     assert_string_equal(json_get_text(apart, "pairing", ""), "some");
-    world_says(world, "not all of them: they are compared unpaired");
+    world_says(world, "Not all runs of the two sides were measured alternately");
     unpaired_runs = compare_with(world, runs[0], runs[2], "");
     assert_string_equal(json_get_text(unpaired_runs, "pairing", ""), "none");
     world_says(world, "were not measured alternately");
 }
 
-static void compares_the_repetitions_that_both_deployments_have_finished(void **state)
+static void compares_only_the_repetitions_finished_on_both_deployments(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -268,7 +269,7 @@ static void compares_the_repetitions_that_both_deployments_have_finished(void **
     answer = compared_sweep(world, sweep, ",\"accept_unknown\":[\"workload\"]");
     assert_int_equal(json_get_integer(answer, "pairs_left_out", 0), 1);
     assert_int_equal(json_array_size(json_object_get(answer, "candidate")), 1);
-    world_says(world, "which are not finished on both deployments: 1 of 2");
+    world_says(world, "(not finished on both deployments): 1 of 2");
     sweep_started(world, BOTH, begun);
     sweep_measured(world, begun, 3, "stopped", "the time limit passed");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", begun);
@@ -286,15 +287,15 @@ static void refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_s
     measure_sweep(world, "", 4, alone);
     world_register(world, "new");
     measure_sweep(world, BOTH, 16, both);
-    world_refused(world, "run_compare", "{}", ERROR_INVALID, "run_compare needs \"sweep\"");
+    world_refused(world, "run_compare", "{}", ERROR_INVALID, "run_compare needs either \"sweep\"");
     world_refused(world, "run_compare", "{\"baseline\":[\"run_x\"]}", ERROR_INVALID,
-                  "run_compare needs \"sweep\"");
+                  "run_compare needs either \"sweep\"");
     world_refused(world, "run_compare", "{\"sweep\":\"swp_x\",\"candidate\":[\"run_x\"]}",
-                  ERROR_INVALID, "run_compare needs \"sweep\"");
+                  ERROR_INVALID, "run_compare needs either \"sweep\"");
     world_refused(world, "run_compare", "{\"sweep\":\"swp_x\"}", ERROR_NOT_FOUND, "swp_x");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", alone);
     world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
-                  "is of one deployment, demo");
+                  "has only one deployment, demo");
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", alone, both);
     world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
@@ -319,7 +320,7 @@ static void says_what_is_wrong_with_its_arguments(void **state)
                   "{\"baseline\":[\"run_x\"],\"candidate\":[\"run_y\"],\"factors\":[\"colour\"]}",
                   ERROR_INVALID, "names \"colour\", which is not a fact: the facts are model, ");
     world_refused(world, "run_compare", "{\"baseline\":[],\"candidate\":[\"run_y\"]}",
-                  ERROR_INVALID, "or else both \"baseline\" and \"candidate\"");
+                  ERROR_INVALID, "or both \"baseline\" and \"candidate\"");
 }
 
 static void import_model(struct world *world, const char *model, char out[ID_SIZE])
@@ -335,7 +336,7 @@ static void import_model(struct world *world, const char *model, char out[ID_SIZ
     snprintf(out, ID_SIZE, "%s", json_get_text(json_object_get(answer, "run"), "id", ""));
 }
 
-/* Text from a file is quoted. */
+/* Text from an imported file is quoted. */
 static void compares_imports(void **state)
 {
     struct world *world = *state;
@@ -358,8 +359,8 @@ static void compares_imports(void **state)
     world_says(world, "fewer than 99 % of the requests succeeded");
 }
 
-/* A value too long to show is shown from where it differs; otherwise both would look alike. */
-static void shows_long_facts_from_where_they_differ(void **state)
+/* Long values are shown from the point where they differ, since their beginnings look alike. */
+static void shows_long_facts_from_the_point_where_they_differ(void **state)
 {
     static const char same[] =
         "a-name-of-a-model-that-is-longer-than-what-an-answer-shows-of-a-fact-"
@@ -376,8 +377,8 @@ static void shows_long_facts_from_where_they_differ(void **state)
     world_says(world, "; \"...two\" (imp_");
 }
 
-/* Facts that are stated later make a new run of the same figures. */
-static void imports_of_the_same_file_are_refused_as_two_runs(void **state)
+/* Stating facts later makes a new run with the same figures. */
+static void refuses_two_imports_of_the_same_file(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], other[ID_SIZE], again[ID_SIZE];
@@ -402,7 +403,7 @@ static void imports_of_the_same_file_are_refused_as_two_runs(void **state)
     "\"flags\",\"hardware\",\"chips\",\"region\",\"limits\",\"workload\",\"input_unit\","          \
     "\"output_length\"]"
 
-static void a_row_without_users_is_left_out_in_words(void **state)
+static void a_skipped_row_without_users_is_listed(void **state)
 {
     struct world *world = *state;
     json_auto_t *first = world_ok(world, "run_import",
@@ -423,17 +424,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares_the_runs_of_two_sweeps),
         cmocka_unit_test(a_changed_label_does_not_prevent_a_comparison_but_changed_hardware_does),
-        cmocka_unit_test(stated_flags_are_facts_like_others),
-        cmocka_unit_test(a_row_without_users_is_left_out_in_words),
+        cmocka_unit_test(stated_flags_are_compared_like_other_facts),
+        cmocka_unit_test(a_skipped_row_without_users_is_listed),
         cmocka_unit_test(cells_that_the_audit_finds_wrong_are_skipped),
         cmocka_unit_test(compares_the_runs_of_one_sweep),
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_named_runs_of_one_sweep_in_pairs),
-        cmocka_unit_test(compares_the_repetitions_that_both_deployments_have_finished),
+        cmocka_unit_test(compares_only_the_repetitions_finished_on_both_deployments),
         cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_sides),
         cmocka_unit_test(compares_imports),
-        cmocka_unit_test(shows_long_facts_from_where_they_differ),
-        cmocka_unit_test(imports_of_the_same_file_are_refused_as_two_runs),
+        cmocka_unit_test(shows_long_facts_from_the_point_where_they_differ),
+        cmocka_unit_test(refuses_two_imports_of_the_same_file),
         cmocka_unit_test(says_what_is_wrong_with_its_arguments),
     };
 

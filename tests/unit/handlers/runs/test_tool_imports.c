@@ -7,7 +7,7 @@
 #include "tests/unit/support/published.h"
 #include "tests/unit/support/tool_sweeps.h"
 
-/* The grid contains the cell with 4 users twice; the second time, it failed. */
+/* The grid has two rows for the cell with 4 users. In the second row, the cell failed. */
 #define GRID                                                                                       \
     "concurrency,context_len,success_rate,avg_latency_s,req_per_sec,colour\\n"                     \
     "1,64,1.0,0.5,2.0,red\\n4,64,0.9,1.0,4.0,red\\n4,64,0.0,0.0,0.0,red\\n"
@@ -23,7 +23,7 @@ static json_t *import_with(struct world *world, const char *more, char id[ID_SIZ
     return answer;
 }
 
-/* Imports the grid where the answer does not matter. */
+/* Imports the grid and discards the answer. */
 static void import_silently(struct world *world, const char *more, char id[ID_SIZE])
 {
     json_decref(import_with(world, more, id));
@@ -74,7 +74,7 @@ static void the_same_file_is_the_same_run(void **state)
     world_says(world, "imported before");
 }
 
-static void columns_are_stated_with_the_file(void **state)
+static void the_meaning_of_columns_can_be_stated_with_the_file(void **state)
 {
     static const char first[] = "{\"text\":\"u,speed\\n1,2\\n4,6\\n\",\"columns\":"
                                 "[\"u=concurrency\",\"speed=requests_per_s\"]}";
@@ -138,7 +138,7 @@ static void refuses_viewers_and_what_it_cannot_read(void **state)
     world_refused(world, "run_import", "{\"text\":\"a,b\",\"run\":\"imp_x\"}", ERROR_INVALID,
                   "not both");
     world_refused(world, "run_import", "{\"run\":\"run_x\"}", ERROR_INVALID,
-                  "\"run\" is \"run_x\": only imported runs");
+                  "\"run\" is \"run_x\": facts can be stated only about imported runs");
     world_refused(world, "run_import", "{\"run\":\"imp_x\"}", ERROR_NOT_FOUND, "imp_x");
     world_refused(world, "run_import", "{\"text\":\"hello\"}", ERROR_INVALID,
                   "none of the known formats");
@@ -170,7 +170,7 @@ static void lists_imported_runs_among_those_of_sweeps(void **state)
         json_get_boolean(json_array_get(json_object_get(of_sweep, "runs"), 0), "imported", false));
 }
 
-static void pages_lose_no_imported_run(void **state)
+static void paging_lists_every_imported_run(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -196,7 +196,7 @@ static void pages_lose_no_imported_run(void **state)
     assert_int_equal(seen, 5);
 }
 
-static void shows_rows_as_the_file_has_them(void **state)
+static void shows_rows_as_they_are_in_the_file(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -282,8 +282,8 @@ static void exports_a_run_that_opsbrain_measured(void **state)
     assert_non_null(strstr(json_get_text(report, "content", ""), "simserve/toy"));
 }
 
-/* Exports the run, and imports the file from the content blocks, which are all that some clients
- * keep. */
+/* Exports the run and imports the exported file again. Takes the file from the answer's content
+ * blocks, because some clients keep nothing else. */
 static void assert_reads_back(struct world *world, const char *id, const char *format,
                               const char *extension)
 {
@@ -337,11 +337,11 @@ static void a_bad_run_is_exported_with_its_warnings(void **state)
         assert_true(evidence_has_warning(&again.cells[1], "low_success"));
         assert_false(evidence_has_warning(&again.cells[0], "low_success"));
         assert_int_equal(json_array_size(json_object_get(exported, "marked")), 1);
-        world_says(world, "with warnings, which the file contains (run_audit has the reasons): 1");
+        world_says(world, "in the file with warnings (run_audit gives the reasons): 1");
     }
 }
 
-static void every_exported_file_is_imported_as_it_is(void **state)
+static void every_exported_file_can_be_imported_unchanged(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -374,7 +374,7 @@ static void read_resource(struct world *world, const char *id, const char *end, 
         fail_msg("%s does not say \"%s\":\n%s", uri, words, text_string(&out));
 }
 
-static void resources_read_imported_runs(void **state)
+static void resources_show_imported_runs(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], next[RESOURCE_CURSOR_SIZE];
@@ -395,7 +395,7 @@ static void resources_read_imported_runs(void **state)
     assert_null(strstr(listed, "/export/"));
 }
 
-static struct world *published_world; /* for import_and_report, a callback without a context */
+static struct world *published_world; /* for import_and_report, a callback that gets no context */
 
 static void import_and_report(const char *name, const struct text *bytes)
 {
@@ -425,19 +425,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_a_file_and_says_how_it_was_read),
         cmocka_unit_test(the_same_file_is_the_same_run),
-        cmocka_unit_test(columns_are_stated_with_the_file),
+        cmocka_unit_test(the_meaning_of_columns_can_be_stated_with_the_file),
         cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
         cmocka_unit_test(refuses_viewers_and_what_it_cannot_read),
         cmocka_unit_test(lists_imported_runs_among_those_of_sweeps),
-        cmocka_unit_test(pages_lose_no_imported_run),
-        cmocka_unit_test(shows_rows_as_the_file_has_them),
+        cmocka_unit_test(paging_lists_every_imported_run),
+        cmocka_unit_test(shows_rows_as_they_are_in_the_file),
         cmocka_unit_test(reports_only_what_is_known),
         cmocka_unit_test(every_exported_page_is_a_complete_file),
         cmocka_unit_test(exports_a_run_that_opsbrain_measured),
         cmocka_unit_test(a_bad_run_is_exported_with_its_warnings),
-        cmocka_unit_test(every_exported_file_is_imported_as_it_is),
-        cmocka_unit_test(resources_read_imported_runs),
+        cmocka_unit_test(every_exported_file_can_be_imported_unchanged),
+        cmocka_unit_test(resources_show_imported_runs),
         cmocka_unit_test(imports_and_reports_every_published_file),
     };
 

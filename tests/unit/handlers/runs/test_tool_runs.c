@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of run_list, run_show and run_report, and of how several tools mark estimated tokens. */
+/* Tests of run_list, run_show and run_report, and of how four tools mark estimated token counts. */
 #include "tests/unit/support/tool_sweeps.h"
 
-/* Completes a sweep of two repetitions; copies the id of its newest run to `run`. */
+/* Completes a sweep with two repetitions. Copies its id to `sweep` and the id of its newest run to
+ * `run`. */
 static void measure(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
 {
     json_auto_t *list = NULL;
@@ -20,14 +21,14 @@ static void measure(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
     snprintf(run, ID_SIZE, "%s", json_get_text(row, "id", ""));
 }
 
-static void lists_no_runs_where_there_are_none(void **state)
+static void says_when_there_are_no_runs(void **state)
 {
     struct world *world = *state;
     json_auto_t *list = world_ok(world, "run_list", "{}");
 
     assert_int_equal(json_array_size(json_object_get(list, "runs")), 0);
     assert_null(json_object_get(list, "next_cursor"));
-    world_says(world, "There is no run.");
+    world_says(world, "There are no runs.");
     world_refused(world, "run_list", "{\"cursor\":\"soon\"}", ERROR_INVALID, "\"cursor\"");
 }
 
@@ -93,7 +94,7 @@ static void shows_one_cell_in_detail(void **state)
                   "the run has no cell at position 999");
 }
 
-/* Completes a sweep in which the tokens of the first cell are estimates. */
+/* Completes a sweep in which the token counts of the first cell are estimates. */
 static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char run[ID_SIZE])
 {
     struct store *store = world->services.store;
@@ -117,7 +118,7 @@ static void measure_without_usage(struct world *world, char sweep[ID_SIZE], char
                                     clock_utc_ms(), &world->error));
 }
 
-static void show_audit_export_and_report_say_that_tokens_are_estimates(void **state)
+static void run_show_run_audit_run_export_and_run_report_mark_estimated_token_counts(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], run[ID_SIZE];
@@ -141,14 +142,16 @@ static void show_audit_export_and_report_say_that_tokens_are_estimates(void **st
                          json_get_integer(cell, "position", -1) == 0);
     }
     assert_true(json_array_size(marked) > 0);
-    world_says(world, "with warnings, which the file contains");
+    world_says(world, "in the file with warnings");
     text_clear(&arguments);
     text_addf(&arguments, "{\"sweep\":\"%s\"}", sweep);
     world_do(world, "run_report", text_string(&arguments));
-    world_says(world, "answers lacked usage: their output tokens are counted from stream chunks");
+    world_says(
+        world,
+        "answers lacked usage: their output tokens are estimated from the number of stream chunks");
 }
 
-static void shows_no_figures_of_a_cell_that_was_not_measured(void **state)
+static void shows_no_figures_for_a_cell_that_was_not_measured(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -229,12 +232,12 @@ static void says_when_there_is_nothing_to_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_no_runs_where_there_are_none),
+        cmocka_unit_test(says_when_there_are_no_runs),
         cmocka_unit_test(a_page_has_all_repetitions_of_a_sweep),
         cmocka_unit_test(shows_what_was_measured_and_by_whom),
         cmocka_unit_test(shows_one_cell_in_detail),
-        cmocka_unit_test(show_audit_export_and_report_say_that_tokens_are_estimates),
-        cmocka_unit_test(shows_no_figures_of_a_cell_that_was_not_measured),
+        cmocka_unit_test(run_show_run_audit_run_export_and_run_report_mark_estimated_token_counts),
+        cmocka_unit_test(shows_no_figures_for_a_cell_that_was_not_measured),
         cmocka_unit_test(reports_the_newest_measured_sweep_or_the_one_named),
         cmocka_unit_test(reports_a_sweep_that_has_measured_nothing_yet),
         cmocka_unit_test(reports_one_run_alone),

@@ -19,7 +19,7 @@ static json_t *wait_for(struct world *world, const char *sweep)
     return world_ok(world, "job_show", text_string(&arguments));
 }
 
-/* The server's own metrics are shown beside the client's. */
+/* Checks that run_show also has figures from the server's own metrics. */
 static void check_server_figures(struct world *world)
 {
     TEXT_AUTO arguments = { 0 };
@@ -63,7 +63,7 @@ static void measures_a_grid_and_reports_it(void **state)
     world_says(world, "simserve/toy");
 }
 
-static void stops_a_sweep_that_is_cancelled_and_resumes_it(void **state)
+static void a_cancelled_sweep_stops_and_can_be_resumed(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -86,7 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_a_grid_and_reports_it),
-        cmocka_unit_test(stops_a_sweep_that_is_cancelled_and_resumes_it),
+        cmocka_unit_test(a_cancelled_sweep_stops_and_can_be_resumed),
     };
 
     return world_run_all(tests, sizeof tests / sizeof tests[0], set_up);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests what becomes of a sweep's cells if the server works for other clients too, restarts,
+/* Tests what happens to a sweep's cells if the server also works for other clients, restarts,
  * changes its model or refuses requests. */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,8 +54,8 @@ static struct endpoint endpoint_of(const struct world *world)
     return endpoint;
 }
 
-/* Returns true if at least two requests run. Such requests belong to a cell, since the ones
- * before it are sent one at a time. */
+/* Returns true if the server is running at least two requests. A cell is then being measured, since
+ * opsbrain's other requests are sent one at a time. */
 static bool is_at_work(const struct world *world)
 {
     const struct endpoint endpoint = endpoint_of(world);
@@ -105,7 +105,7 @@ static void assert_measured(const json_t *cell)
     assert_false(json_get_boolean(cell, "contaminated", false));
 }
 
-/* Shows the first cell of the newest run in detail, with at most `scrapes` scrapes. */
+/* Returns the details of the first cell of the newest run, with at most `scrapes` scrapes. */
 static json_t *detail(struct world *world, int scrapes)
 {
     TEXT_AUTO arguments = { 0 };
@@ -117,7 +117,7 @@ static json_t *detail(struct world *world, int scrapes)
     return json_incref(json_object_get(run, "detail"));
 }
 
-static void undisturbed_cells_are_not_marked_and_keep_their_scrapes(void **state)
+static void undisturbed_cells_are_not_marked_and_their_scrapes_are_kept(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -140,7 +140,7 @@ static void undisturbed_cells_are_not_marked_and_keep_their_scrapes(void **state
     assert_true(json_array_size(json_object_get(series, "at_ms")) >= 5);
     assert_int_equal(json_array_size(json_object_get(series, "requests_running")),
                      json_array_size(json_object_get(series, "at_ms")));
-    world_says(world, "The server's metrics meanwhile");
+    world_says(world, "The server's metrics during this cell");
     two = detail(world, 2);
     series = json_object_get(two, "series");
     assert_int_equal(json_array_size(json_object_get(series, "at_ms")), 2);
@@ -204,7 +204,7 @@ static void a_disturbed_cell_is_measured_again_without_the_disturbance(void **st
     assert_true(json_get_integer(cell_at(shown, 0), "attempts", 0) >= 2);
 }
 
-static void an_attempt_with_a_restart_is_rejected_and_the_cell_measured_again(void **state)
+static void an_attempt_with_a_restart_is_rejected_and_the_cell_is_measured_again(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], address[32];
@@ -218,12 +218,13 @@ static void an_attempt_with_a_restart_is_rejected_and_the_cell_measured_again(vo
     world->simserve = simserve_start((const char *[]){ "--listen", address, NULL });
     wait_for_sweep(world, sweep);
     shown = show_sweep(world, sweep);
-    assert_non_null(strstr(rejection_reason(shown, 0), "the server restarted meanwhile"));
+    assert_non_null(
+        strstr(rejection_reason(shown, 0), "the server restarted during the measurement"));
     assert_measured(cell_at(shown, 0));
 }
 
-/* The job failed, since no cell was measured, and none can be until somebody changes the model
- * back. */
+/* Checks that the job failed: no cell was measured, and none can be measured until somebody changes
+ * the model back. */
 static void assert_job_failed(struct world *world, const char *sweep)
 {
     TEXT_AUTO arguments = { 0 };
@@ -232,10 +233,10 @@ static void assert_job_failed(struct world *world, const char *sweep)
     text_addf(&arguments, "{\"job\":\"%s\"}", sweep);
     shown = world_ok(world, "job_show", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(shown, "job"), "state", ""), "failed");
-    world_says(world, "has failed, 0 of 2: the model changed meanwhile");
+    world_says(world, "has failed, 0 of 2: the model changed during the measurement");
 }
 
-static void a_changed_model_in_the_middle_stops_the_sweep(void **state)
+static void a_model_change_during_a_cell_stops_the_sweep(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -247,14 +248,15 @@ static void a_changed_model_in_the_middle_stops_the_sweep(void **state)
     wait_for_sweep(world, sweep);
     shown = show_sweep(world, sweep);
     assert_string_equal(json_get_text(json_object_get(shown, "sweep"), "state", ""), "stopped");
-    world_says(world, "the model changed meanwhile: simserve/toy (context 32768), then "
-                      "simserve/toy (context 4096)");
+    world_says(world,
+               "the model changed during the measurement: simserve/toy (context 32768), then "
+               "simserve/toy (context 4096)");
     assert_job_failed(world, sweep);
     assert_string_equal(json_get_text(cell_at(shown, 0), "state", ""), "pending");
     assert_string_equal(json_get_text(cell_at(shown, 1), "state", ""), "pending");
 }
 
-static void refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate(void **state)
+static void a_cell_fails_or_has_a_lower_success_rate_if_the_server_refuses_requests(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -275,11 +277,11 @@ static void refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(undisturbed_cells_are_not_marked_and_keep_their_scrapes),
+        cmocka_unit_test(undisturbed_cells_are_not_marked_and_their_scrapes_are_kept),
         cmocka_unit_test(a_disturbed_cell_is_measured_again_without_the_disturbance),
-        cmocka_unit_test(an_attempt_with_a_restart_is_rejected_and_the_cell_measured_again),
-        cmocka_unit_test(a_changed_model_in_the_middle_stops_the_sweep),
-        cmocka_unit_test(refusals_in_the_middle_fail_the_cell_or_lower_its_success_rate),
+        cmocka_unit_test(an_attempt_with_a_restart_is_rejected_and_the_cell_is_measured_again),
+        cmocka_unit_test(a_model_change_during_a_cell_stops_the_sweep),
+        cmocka_unit_test(a_cell_fails_or_has_a_lower_success_rate_if_the_server_refuses_requests),
     };
 
     return world_run_all(tests, sizeof tests / sizeof tests[0], set_up);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of sweeps over two deployments, which take turns. */
+/* Tests of sweeps over two deployments, which are measured alternately. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void plans_a_sweep_over_two_different_registered_deployments(void **state)
@@ -91,7 +91,7 @@ static void does_not_resume_after_the_hardware_of_one_deployment_was_changed(voi
     world_do(world, "deployment_update", "{\"deployment\":\"new\",\"hardware\":\"2x L4\"}");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
-                  "measured revision 1 of new, which is at revision 2 now");
+                  "measured revision 1 of new, which is now at revision 2");
 }
 
 static void reports_two_deployments_separately(void **state)

@@ -63,7 +63,7 @@ static void corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_depl
     sweep_measured(world, first, 4, "completed", "");
     text_addf(&more, "{" SMALL_GRID ",\"repetitions\":2,\"corrects\":\"%s\"}", first);
     world_refused(world, "sweep_start", text_string(&more), ERROR_INVALID,
-                  "has other cells than this call");
+                  "differ from those of this call");
     world_refused(world, "sweep_start", "{" SMALL_GRID ",\"corrects\":\"run_nobody\"}",
                   ERROR_NOT_FOUND, "run_nobody");
     world_register(world, "new");
@@ -75,7 +75,8 @@ static void corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_depl
     text_addf(&more, ",\"deployment\":\"demo\",\"corrects\":\"%s\"", run);
     sweep_started(world, text_string(&more), second);
     sweep_measured(world, second, 4, "completed", "");
-    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT, ": correct that one");
+    world_refused(world, "sweep_start", text_string(&same), ERROR_CONFLICT,
+                  ": correct that run instead");
 }
 
 static void corrects_one_run_or_all_runs_of_a_sweep_over_two_deployments(void **state)

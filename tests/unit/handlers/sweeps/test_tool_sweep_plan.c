@@ -2,7 +2,7 @@
 /* Tests of sweep_plan. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void plans_without_asking_the_model_server(void **state)
+static void plans_without_querying_the_model_server(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -31,7 +31,7 @@ static void warns_of_short_answers_and_counts_cells_longer_than_the_context(void
                       "\"repetitions\":3}");
     assert_int_equal(json_get_integer(answer, "infeasible_cells", -1), 6);
     world_says(world, "Warning: answers under 16 tokens");
-    world_says(world, "Warning: some cells are longer than the model's context");
+    world_says(world, "Warning: some cells do not fit in the model's context");
 }
 
 static void warns_of_fewer_than_two_requests_per_user(void **state)
@@ -42,7 +42,7 @@ static void warns_of_fewer_than_two_requests_per_user(void **state)
     world_register(world, "demo");
     few = world_ok(world, "sweep_plan",
                    "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":15}");
-    world_says(world, "Warning: \"requests\" is less than two for each user");
+    world_says(world, "Warning: \"requests\" is less than twice the largest concurrency");
     enough = world_ok(world, "sweep_plan",
                       "{\"concurrency\":[1,8],\"input_tokens\":[16],\"requests\":16}");
     assert_int_equal(json_array_size(json_object_get(enough, "warnings")) + 1,
@@ -112,7 +112,7 @@ static void lists_the_options_until_one_is_given(void **state)
     assert_null(json_object_get(given, "options"));
 }
 
-static void takes_the_arguments_corrects_purpose_and_plan_digest_of_sweep_start(void **state)
+static void accepts_corrects_purpose_and_plan_digest_like_sweep_start(void **state)
 {
     struct world *world = *state;
     char earlier[ID_SIZE];
@@ -136,10 +136,10 @@ static void takes_the_arguments_corrects_purpose_and_plan_digest_of_sweep_start(
     world_do(world, "sweep_plan",
              "{" SMALL_GRID ",\"plan_digest\":"
              "\"0000000000000000000000000000000000000000000000000000000000000000\"}");
-    world_says(world, "Warning: the plan_digest given is of a different plan");
+    world_says(world, "Warning: the given plan_digest belongs to a different plan");
 }
 
-static void plans_an_adaptive_search_with_the_most_cells_it_may_measure(void **state)
+static void shows_the_maximum_number_of_cells_of_an_adaptive_search(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL, *few = NULL;
@@ -162,14 +162,14 @@ static void plans_an_adaptive_search_with_the_most_cells_it_may_measure(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_without_asking_the_model_server),
+        cmocka_unit_test(plans_without_querying_the_model_server),
         cmocka_unit_test(warns_of_short_answers_and_counts_cells_longer_than_the_context),
         cmocka_unit_test(warns_of_fewer_than_two_requests_per_user),
         cmocka_unit_test(refuses_values_out_of_range),
         cmocka_unit_test(refuses_settings_that_have_no_effect),
         cmocka_unit_test(lists_the_options_until_one_is_given),
-        cmocka_unit_test(takes_the_arguments_corrects_purpose_and_plan_digest_of_sweep_start),
-        cmocka_unit_test(plans_an_adaptive_search_with_the_most_cells_it_may_measure),
+        cmocka_unit_test(accepts_corrects_purpose_and_plan_digest_like_sweep_start),
+        cmocka_unit_test(shows_the_maximum_number_of_cells_of_an_adaptive_search),
     };
 
     return world_run(tests);

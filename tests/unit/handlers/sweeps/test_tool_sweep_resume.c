@@ -2,7 +2,7 @@
 /* Tests of sweep_resume. */
 #include "tests/unit/support/tool_sweeps.h"
 
-static void resumes_with_the_cells_that_are_missing(void **state)
+static void resumes_with_the_missing_cells(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -18,7 +18,7 @@ static void resumes_with_the_cells_that_are_missing(void **state)
     answer = world_ok(world, "sweep_resume", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(answer, "sweep"), "state", ""), "planned");
     assert_int_equal(json_get_integer(json_object_get(answer, "sweep"), "cells_done", 0), 3);
-    sweep_claimed(world, id); /* there is a new job to claim */
+    sweep_claimed(world, id); /* fails unless there is a new job to claim */
 }
 
 /* Makes a stopped sweep of two repetitions. In the first, one cell failed and the others were
@@ -72,12 +72,12 @@ static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **st
     assert_string_equal(json_get_text(left, "reason", ""), "timeout: no token within 9 s");
     assert_false(
         json_get_boolean(json_array_get(json_object_get(answer, "left"), 1), "run_finished", true));
-    world_says(world, "1 failed or skipped in unfinished runs");
-    snprintf(correction, sizeof correction, "repetitions 1 and \"corrects\": \"%s\"", first_run);
+    world_says(world, "Failed or skipped cells in unfinished runs, not measured again: 1.");
+    snprintf(correction, sizeof correction, "repetitions 1, \"corrects\": \"%s\"", first_run);
     world_says(world, correction);
 }
 
-static void retrying_leaves_only_the_failures_of_finished_runs(void **state)
+static void retrying_leaves_only_the_failed_cells_of_finished_runs(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], first_run[ID_SIZE];
@@ -105,11 +105,11 @@ static void does_not_resume_after_the_hardware_was_changed(void **state)
     world_do(world, "deployment_update", "{\"hardware\":\"2x L4\"}");
     text_addf(&arguments, "{\"sweep\":\"%s\"}", id);
     world_refused(world, "sweep_resume", text_string(&arguments), ERROR_CONFLICT,
-                  "its cells would mix two revisions");
+                  "the sweep would mix cells of two revisions");
 }
 
 /* A label has no effect on what is measured. */
-static void resumes_though_a_label_was_changed(void **state)
+static void resumes_even_if_a_label_was_changed(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -128,11 +128,11 @@ static void resumes_though_a_label_was_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resumes_with_the_cells_that_are_missing),
+        cmocka_unit_test(resumes_with_the_missing_cells),
         cmocka_unit_test(resuming_lists_the_failed_cells_that_it_leaves_as_they_are),
-        cmocka_unit_test(retrying_leaves_only_the_failures_of_finished_runs),
+        cmocka_unit_test(retrying_leaves_only_the_failed_cells_of_finished_runs),
         cmocka_unit_test(does_not_resume_after_the_hardware_was_changed),
-        cmocka_unit_test(resumes_though_a_label_was_changed),
+        cmocka_unit_test(resumes_even_if_a_label_was_changed),
     };
 
     return world_run(tests);

@@ -41,7 +41,7 @@ static void starts_no_second_sweep_for_the_same_idempotency_key(void **state)
                   ERROR_CONFLICT, "idempotency key");
 }
 
-static void large_sweeps_need_the_go_ahead(void **state)
+static void large_sweeps_need_a_go_ahead(void **state)
 {
     struct world *world = *state;
     json_auto_t *plan = NULL;
@@ -49,7 +49,7 @@ static void large_sweeps_need_the_go_ahead(void **state)
 
     world_register(world, "demo");
     world_refused(world, "sweep_start", "{" LARGE_GRID "}", ERROR_INVALID,
-                  "over 60 minutes or 10 million tokens it needs a go-ahead");
+                  "over 60 minutes or 10 million tokens needs a go-ahead");
     assert_non_null(strstr(world->error.message, " million tokens (cells: 6)"));
     plan = world_ok(world, "sweep_plan", "{" LARGE_GRID "}");
     assert_true(json_get_boolean(plan, "needs_go_ahead", false));
@@ -57,13 +57,13 @@ static void large_sweeps_need_the_go_ahead(void **state)
               json_get_text(plan, "plan_digest", ""));
     text_add(&arguments, ",\"seed\":2}");
     world_refused(world, "sweep_start", text_string(&arguments), ERROR_CONFLICT,
-                  "\"plan_digest\" is of a different plan");
+                  "\"plan_digest\" belongs to a different plan");
     arguments.length -= strlen(",\"seed\":2}");
     text_add(&arguments, "}");
     world_do(world, "sweep_start", text_string(&arguments));
 }
 
-static void starts_the_plan_that_the_digest_names(void **state)
+static void starts_the_plan_that_has_the_given_digest(void **state)
 {
     struct world *world = *state;
     TEXT_AUTO arguments = { 0 };
@@ -81,12 +81,12 @@ static void starts_the_plan_that_the_digest_names(void **state)
         json_get_integer(json_object_get(json_object_get(started, "sweep"), "plan"), "seed", 0), 7);
     world->principal = "bob"; /* who did not call sweep_plan */
     world_refused(world, "sweep_start", text_string(&arguments), ERROR_NOT_FOUND,
-                  "\"plan_digest\" is of no plan of yours");
+                  "\"plan_digest\" matches none of your plans");
     world->principal = "alice";
     text_clear(&arguments);
     text_addf(&arguments, "{\"plan_digest\":\"%s\",\"window_s\":77}", digest);
     world_refused(world, "sweep_start", text_string(&arguments), ERROR_CONFLICT,
-                  "\"plan_digest\" is of a different plan");
+                  "\"plan_digest\" belongs to a different plan");
 }
 
 static void a_refused_start_leaves_no_sweep_behind(void **state)
@@ -101,10 +101,10 @@ static void a_refused_start_leaves_no_sweep_behind(void **state)
                   ERROR_NOT_FOUND, "nobody");
     list = world_ok(world, "sweep_list", "{}");
     assert_int_equal(json_array_size(json_object_get(list, "sweeps")), 0);
-    world_says(world, "No sweep was found.");
+    world_says(world, "No sweeps were found.");
 }
 
-static void starts_no_sweep_of_a_model_that_the_server_does_not_have(void **state)
+static void starts_no_sweep_if_the_server_does_not_have_the_model(void **state)
 {
     struct world *world = *state;
 
@@ -233,7 +233,7 @@ static void operators_cancel_only_their_own_sweeps(void **state)
                   "is not running: it is cancelled");
 }
 
-static void lets_an_admin_cancel_anothers_sweep(void **state)
+static void lets_an_admin_cancel_the_sweep_of_another_user(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -271,16 +271,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_start_returns_the_sweep_and_its_job),
         cmocka_unit_test(starts_no_second_sweep_for_the_same_idempotency_key),
-        cmocka_unit_test(large_sweeps_need_the_go_ahead),
-        cmocka_unit_test(starts_the_plan_that_the_digest_names),
+        cmocka_unit_test(large_sweeps_need_a_go_ahead),
+        cmocka_unit_test(starts_the_plan_that_has_the_given_digest),
         cmocka_unit_test(a_refused_start_leaves_no_sweep_behind),
-        cmocka_unit_test(starts_no_sweep_of_a_model_that_the_server_does_not_have),
+        cmocka_unit_test(starts_no_sweep_if_the_server_does_not_have_the_model),
         cmocka_unit_test(shows_cells_page_by_page),
         cmocka_unit_test(says_once_why_cells_have_no_figures),
         cmocka_unit_test(shows_the_newest_of_many_rejected_attempts),
         cmocka_unit_test(lists_the_sweeps_of_a_deployment_newest_first),
         cmocka_unit_test(operators_cancel_only_their_own_sweeps),
-        cmocka_unit_test(lets_an_admin_cancel_anothers_sweep),
+        cmocka_unit_test(lets_an_admin_cancel_the_sweep_of_another_user),
         cmocka_unit_test(shows_saturation_and_limits_of_the_measured_cells),
     };
 

@@ -39,7 +39,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Stores a key, and writes the header that presents it. */
+/* Stores a key, and writes the value of the Authorization header that presents it. */
 static void add_key(const char *name, enum role role, int64_t expires_ms, char header[128])
 {
     uint8_t digest[DIGEST_BYTES];
@@ -59,7 +59,7 @@ static bool create(const char *mode, bool loopback, struct error *error)
     return authority_create(store, folder, mode, loopback, &authority, error);
 }
 
-static void without_keys_a_caller_on_loopback_is_local_and_an_admin(void **state)
+static void without_keys_a_loopback_caller_is_an_admin_named_local(void **state)
 {
     struct principal who;
     struct error error;
@@ -71,7 +71,7 @@ static void without_keys_a_caller_on_loopback_is_local_and_an_admin(void **state
     assert_int_equal(who.role, ROLE_ADMIN);
 }
 
-static void without_a_valid_key_only_the_mode_keys_may_listen_beyond_loopback(void **state)
+static void without_a_valid_key_only_the_keys_mode_can_listen_beyond_loopback(void **state)
 {
     struct error error;
     char header[128];
@@ -186,7 +186,7 @@ static void count_notice(void *notices)
     ++*(int *)notices;
 }
 
-static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **state)
+static void while_keys_cannot_be_read_nobody_is_admitted_or_can_continue(void **state)
 {
     struct principal who;
     struct error error;
@@ -213,7 +213,7 @@ static void while_keys_cannot_be_read_nobody_is_let_in_or_may_continue(void **st
     assert_true(authority_check(authority, header, &who, &error));
 }
 
-/* Refreshes the authority, and asserts how often the listener was called so far. */
+/* Refreshes the authority, and asserts that the listener has been called `expected` times. */
 static void refresh_expecting(int expected, const int *notices)
 {
     struct error error;
@@ -222,7 +222,7 @@ static void refresh_expecting(int expected, const int *notices)
     assert_int_equal(*notices, expected);
 }
 
-static void the_listener_is_called_when_keys_or_roles_changed_not_when_a_key_is_used(void **state)
+static void the_listener_is_called_when_keys_or_roles_change_not_when_a_key_is_used(void **state)
 {
     struct principal who;
     struct error error;
@@ -246,7 +246,7 @@ static void the_listener_is_called_when_keys_or_roles_changed_not_when_a_key_is_
     refresh_expecting(3, &notices);
 }
 
-/* Destroys the authority, and replaces the database by an empty one. */
+/* Destroys the authority, and replaces the database with an empty one. */
 static void lose_database(void)
 {
     struct error error;
@@ -259,7 +259,7 @@ static void lose_database(void)
     assert_true(store_open(folder, test_database(folder), 2, &store, &error));
 }
 
-/* The marker is a file beside the data folder. It records that the folder had keys. */
+/* The marker is a file next to the data folder. It records that the folder once had keys. */
 static void a_folder_that_once_had_keys_needs_keys_until_its_marker_is_removed(void **state)
 {
     char header[128], marker[FOLDER_SIZE + 8];
@@ -301,7 +301,7 @@ static void the_marker_is_found_however_the_path_of_the_folder_is_written(void *
     assert_false(key_marker_exists("/proc/none"));
 }
 
-static void the_first_key_added_while_running_writes_the_marker(void **state)
+static void adding_the_first_key_while_running_writes_the_marker(void **state)
 {
     char header[128];
     struct error error;
@@ -317,25 +317,25 @@ static void the_first_key_added_while_running_writes_the_marker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(without_keys_a_caller_on_loopback_is_local_and_an_admin,
+        cmocka_unit_test_setup_teardown(without_keys_a_loopback_caller_is_an_admin_named_local,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            without_a_valid_key_only_the_mode_keys_may_listen_beyond_loopback, start, stop),
+            without_a_valid_key_only_the_keys_mode_can_listen_beyond_loopback, start, stop),
         cmocka_unit_test_setup_teardown(a_key_identifies_its_principal_and_role, start, stop),
         cmocka_unit_test_setup_teardown(a_missing_or_invalid_key_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(after_the_last_key_is_revoked_every_caller_is_refused,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
             a_caller_is_admitted_until_its_key_ends_or_its_role_is_lowered, start, stop),
-        cmocka_unit_test_setup_teardown(while_keys_cannot_be_read_nobody_is_let_in_or_may_continue,
-                                        start, stop),
         cmocka_unit_test_setup_teardown(
-            the_listener_is_called_when_keys_or_roles_changed_not_when_a_key_is_used, start, stop),
+            while_keys_cannot_be_read_nobody_is_admitted_or_can_continue, start, stop),
+        cmocka_unit_test_setup_teardown(
+            the_listener_is_called_when_keys_or_roles_change_not_when_a_key_is_used, start, stop),
         cmocka_unit_test_setup_teardown(
             a_folder_that_once_had_keys_needs_keys_until_its_marker_is_removed, start, stop),
         cmocka_unit_test_setup_teardown(
             the_marker_is_found_however_the_path_of_the_folder_is_written, start, stop),
-        cmocka_unit_test_setup_teardown(the_first_key_added_while_running_writes_the_marker, start,
+        cmocka_unit_test_setup_teardown(adding_the_first_key_while_running_writes_the_marker, start,
                                         stop),
     };
 

@@ -74,7 +74,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Checks an answer to alice with the status 429: it says when to retry, and names alice and the
+/* Checks an answer to alice with status 429: it must say when to retry, and name alice and the
  * setting. */
 static void check_refusal(const struct http_client *client, const json_t *reply,
                           const char *setting)
@@ -89,7 +89,7 @@ static void check_refusal(const struct http_client *client, const json_t *reply,
     assert_non_null(strstr(text_at(reply, "error.message"), setting));
 }
 
-static void a_principal_over_its_rate_learns_when_to_retry_and_others_are_served(void **state)
+static void a_principal_over_its_rate_is_told_when_to_retry_and_others_are_served(void **state)
 {
     struct http_client client;
     int refused = 0, status;
@@ -112,7 +112,7 @@ static void a_principal_over_its_rate_learns_when_to_retry_and_others_are_served
     http_close(&client);
 }
 
-static void a_refusal_for_the_rate_repeats_the_id_of_a_single_request(void **state)
+static void a_rate_limit_refusal_repeats_the_id_of_a_request_but_not_of_a_batch(void **state)
 {
     static const struct {
         const char *body, *id;
@@ -137,7 +137,7 @@ static void a_refusal_for_the_rate_repeats_the_id_of_a_single_request(void **sta
         json_auto_t *reply = mcp_post_on(&client, alice, cases[i].body, &status);
         char *id;
 
-        while (status != 429) { /* on a slow machine, a permit has come back meanwhile */
+        while (status != 429) { /* on a slow machine, a permit might have accrued */
             json_decref(reply);
             reply = mcp_post_on(&client, alice, cases[i].body, &status);
         }
@@ -175,7 +175,7 @@ static bool is_served_again(struct http_client *client, const char *body)
     return status == 200;
 }
 
-static void calls_of_one_principal_do_not_take_the_workers_of_others(void **state)
+static void one_principal_cannot_occupy_all_workers(void **state)
 {
     struct http_client running[2], client;
     int status;
@@ -193,7 +193,7 @@ static void calls_of_one_principal_do_not_take_the_workers_of_others(void **stat
         check_refusal(&client, reply, "calls_per_principal");
     }
     json_decref(mcp_post_on(&client, alice, PING("1"), &status));
-    assert_int_equal(status, 200); /* not counted: it runs on the HTTP thread */
+    assert_int_equal(status, 200); /* not counted: a ping runs on the HTTP thread */
     json_decref(mcp_post_on(&client, bob, BLOCK("1"), &status));
     assert_int_equal(status, 200);
     assert_int_equal(atomic_load(&served_running), 2);
@@ -203,9 +203,9 @@ static void calls_of_one_principal_do_not_take_the_workers_of_others(void **stat
     http_close(&client);
 }
 
-/* If a principal has used up its share of the HTTP thread's time, even its calls that are answered
- * at once count towards its calls in progress. */
-static void short_calls_of_one_principal_do_not_take_the_http_thread_of_others(void **state)
+/* If a principal has used up its share of the HTTP thread's time, even calls that are answered at
+ * once count towards its calls in progress. */
+static void one_principal_cannot_occupy_the_http_thread_with_short_calls(void **state)
 {
     struct http_client running[2], client;
     int status;
@@ -234,15 +234,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_principal_over_its_rate_learns_when_to_retry_and_others_are_served,
+            a_principal_over_its_rate_is_told_when_to_retry_and_others_are_served,
             start_with_rate_limit, stop),
-        cmocka_unit_test_setup_teardown(a_refusal_for_the_rate_repeats_the_id_of_a_single_request,
-                                        start_with_rate_limit, stop),
-        cmocka_unit_test_setup_teardown(calls_of_one_principal_do_not_take_the_workers_of_others,
+        cmocka_unit_test_setup_teardown(
+            a_rate_limit_refusal_repeats_the_id_of_a_request_but_not_of_a_batch,
+            start_with_rate_limit, stop),
+        cmocka_unit_test_setup_teardown(one_principal_cannot_occupy_all_workers,
                                         start_with_call_limit, stop),
         cmocka_unit_test_setup_teardown(
-            short_calls_of_one_principal_do_not_take_the_http_thread_of_others,
-            start_with_call_limit, stop),
+            one_principal_cannot_occupy_the_http_thread_with_short_calls, start_with_call_limit,
+            stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void the_places_of_each_name_are_limited_separately(void **state)
+static void each_name_has_its_own_places(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 2 });
 
@@ -26,7 +26,7 @@ static void the_places_of_each_name_are_limited_separately(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void permits_come_back_with_time_up_to_the_burst(void **state)
+static void permits_accrue_over_time_up_to_the_burst(void **state)
 {
     struct rate_limit *rate_limit =
         rate_limit_create((struct rate_limit_limits){ .per_second = 10, .burst = 5 });
@@ -63,7 +63,7 @@ static void charges_beyond_the_burst_delay_the_next_permit(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-static void limits_of_zero_do_not_limit(void **state)
+static void a_limit_of_zero_means_no_limit(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ 0 });
     int64_t wait_ms;
@@ -78,7 +78,7 @@ static void limits_of_zero_do_not_limit(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-/* There are more names than chains in the table, so that some share a chain. */
+/* The hash table has fewer chains than there are names, so some names share a chain. */
 static void names_that_share_a_chain_are_limited_separately(void **state)
 {
     struct rate_limit *rate_limit = rate_limit_create((struct rate_limit_limits){ .at_once = 1 });
@@ -99,7 +99,7 @@ static void names_that_share_a_chain_are_limited_separately(void **state)
     rate_limit_destroy(rate_limit);
 }
 
-/* Otherwise every address that ever tried to sign in would stay in memory. */
+/* If they were kept, every address that ever tried to sign in would stay in memory. */
 static void names_with_a_full_burst_are_forgotten(void **state)
 {
     struct rate_limit *rate_limit =
@@ -121,10 +121,10 @@ static void names_with_a_full_burst_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_places_of_each_name_are_limited_separately),
-        cmocka_unit_test(permits_come_back_with_time_up_to_the_burst),
+        cmocka_unit_test(each_name_has_its_own_places),
+        cmocka_unit_test(permits_accrue_over_time_up_to_the_burst),
         cmocka_unit_test(charges_beyond_the_burst_delay_the_next_permit),
-        cmocka_unit_test(limits_of_zero_do_not_limit),
+        cmocka_unit_test(a_limit_of_zero_means_no_limit),
         cmocka_unit_test(names_that_share_a_chain_are_limited_separately),
         cmocka_unit_test(names_with_a_full_burst_are_forgotten),
     };

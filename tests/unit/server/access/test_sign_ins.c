@@ -122,7 +122,7 @@ static void a_cookie_has_the_rights_of_its_key(void **state)
     assert_true(authority_still_admits(trial->authority, &principal));
 }
 
-static void unknown_keys_and_cookies_are_not_let_in(void **state)
+static void unknown_keys_and_cookies_are_refused(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -135,7 +135,7 @@ static void unknown_keys_and_cookies_are_not_let_in(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void signing_out_ends_one_sign_in(void **state)
+static void signing_out_ends_only_that_sign_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
@@ -193,7 +193,7 @@ static void a_sign_in_ends_with_its_key(void **state)
     assert_int_equal(count_stored(trial), 0);
 }
 
-static void a_lower_role_ends_a_sign_in(void **state)
+static void lowering_the_role_ends_a_sign_in(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE];
@@ -225,8 +225,9 @@ static void a_key_has_at_most_32_sign_ins_and_the_newest_remains(void **state)
     assert_true(is_known(trial, cookie));
 }
 
-/* A sign-in that only memory has forgotten would be valid again after a restart. */
-static void a_change_that_cannot_be_stored_does_not_happen(void **state)
+/* A sign-in that was removed from memory but not from the database would be valid again after a
+ * restart. */
+static void a_change_that_cannot_be_stored_has_no_effect(void **state)
 {
     struct trial *trial = *state;
     char cookies[32][SIGN_IN_COOKIE_SIZE], more[SIGN_IN_COOKIE_SIZE];
@@ -268,7 +269,7 @@ static void count_end(void *context, const uint8_t digest[DIGEST_BYTES])
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-static void the_listener_learns_which_cookie_ended(void **state)
+static void the_listener_is_told_which_sign_in_ended(void **state)
 {
     struct trial *trial = *state;
     char cookie[SIGN_IN_COOKIE_SIZE], other[SIGN_IN_COOKIE_SIZE];
@@ -312,7 +313,7 @@ static void *sign_in_and_out(void *context)
     return NULL;
 }
 
-static void browsers_may_sign_in_and_out_on_any_thread(void **state)
+static void sign_ins_can_begin_and_end_on_any_thread(void **state)
 {
     struct trial *trial = *state;
     atomic_int ends = 0;
@@ -331,19 +332,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_cookie_has_the_rights_of_its_key, start, stop),
-        cmocka_unit_test_setup_teardown(unknown_keys_and_cookies_are_not_let_in, start, stop),
-        cmocka_unit_test_setup_teardown(signing_out_ends_one_sign_in, start, stop),
+        cmocka_unit_test_setup_teardown(unknown_keys_and_cookies_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(signing_out_ends_only_that_sign_in, start, stop),
         cmocka_unit_test_setup_teardown(a_sign_in_survives_a_restart, start, stop),
         cmocka_unit_test_setup_teardown(a_sign_in_ends_after_its_idle_time_or_its_lifetime, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_sign_in_ends_with_its_key, start, stop),
-        cmocka_unit_test_setup_teardown(a_lower_role_ends_a_sign_in, start, stop),
+        cmocka_unit_test_setup_teardown(lowering_the_role_ends_a_sign_in, start, stop),
         cmocka_unit_test_setup_teardown(a_key_has_at_most_32_sign_ins_and_the_newest_remains, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_does_not_happen, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(the_listener_learns_which_cookie_ended, start, stop),
-        cmocka_unit_test_setup_teardown(browsers_may_sign_in_and_out_on_any_thread, start, stop),
+        cmocka_unit_test_setup_teardown(a_change_that_cannot_be_stored_has_no_effect, start, stop),
+        cmocka_unit_test_setup_teardown(the_listener_is_told_which_sign_in_ended, start, stop),
+        cmocka_unit_test_setup_teardown(sign_ins_can_begin_and_end_on_any_thread, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,8 +67,8 @@ static int ask_health(struct http_client *client)
     return http_exchange(client, "GET", "/health", NULL, NULL, NULL);
 }
 
-/* Connects again and again until a request is answered, because the server learns only after a
- * moment that an earlier connection was closed. Gives up after 10 seconds. */
+/* Connects repeatedly until a request is answered, because it takes the server a moment to notice
+ * that an earlier connection was closed. Gives up after 10 seconds. */
 static bool is_served_soon(uint32_t from)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -85,7 +85,7 @@ static bool is_served_soon(uint32_t from)
     return status == 200;
 }
 
-static void connections_are_limited_for_each_address(void **state)
+static void connections_are_limited_per_address(void **state)
 {
     struct http_client clients[4], other;
 
@@ -107,7 +107,7 @@ static void connections_are_limited_for_each_address(void **state)
 }
 
 /* Connects, and sends a request that is authenticated: from then on the client is known
- * (acceptor.h). A request without authentication follows, which must not change this. */
+ * (acceptor.h). Then sends a request without authentication, which must not change this. */
 static void become_known(struct http_client *client)
 {
     connect_now(client);
@@ -125,7 +125,7 @@ static int64_t cpu_ns(void)
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* Makes this process unable to open anything. Returns the limit to restore. */
+/* Makes this process unable to open files and sockets. Returns the limit to restore. */
 static struct rlimit exhaust_descriptors(void)
 {
     struct rlimit before, now;
@@ -138,8 +138,9 @@ static struct rlimit exhaust_descriptors(void)
     return before;
 }
 
-/* One HTTP thread has a connection, the other has none; new connections may arrive at both. */
-static void without_descriptors_the_server_works_without_spinning_and_recovers(void **state)
+/* One HTTP thread has a connection and the other has none; new connections can arrive at either. */
+static void
+without_free_descriptors_the_server_keeps_serving_does_not_spin_and_recovers(void **state)
 {
     enum { NEW = 8 };
     struct http_client kept, clients[NEW];
@@ -153,7 +154,7 @@ static void without_descriptors_the_server_works_without_spinning_and_recovers(v
         prepare(&clients[i], INADDR_LOOPBACK + 1 + i);
     before = exhaust_descriptors();
     for (int i = 0; i < NEW; i++) {
-        connect_now(&clients[i]); /* the kernel accepts, though the server cannot */
+        connect_now(&clients[i]); /* the kernel accepts it, though the server cannot */
         http_send(&clients[i], "GET", "/health", NULL, NULL);
     }
     used_ns = cpu_ns();
@@ -172,7 +173,7 @@ static void without_descriptors_the_server_works_without_spinning_and_recovers(v
     http_close(&kept);
 }
 
-/* Opens a stream. It is never closed to make room, however long it is silent. */
+/* Opens a stream, which the server never closes to make room, no matter how long it is silent. */
 static void open_stream(struct http_client *client)
 {
     connect_now(client);
@@ -182,7 +183,7 @@ static void open_stream(struct http_client *client)
     assert_int_equal(http_read_head(client), 200);
 }
 
-static void connections_over_the_total_wait_for_a_place_and_get_it(void **state)
+static void connections_over_the_total_limit_are_served_once_others_close(void **state)
 {
     enum { ALL = 16, OVER = 4 };
     struct http_client clients[ALL + OVER];
@@ -209,7 +210,7 @@ static void connections_over_the_total_wait_for_a_place_and_get_it(void **state)
         http_close(&clients[i]);
 }
 
-/* What the connections that use up the limit are doing. */
+/* What a client that takes up a connection is doing. */
 enum activity {
     SILENT,
     SLOW_HEADERS,
@@ -235,7 +236,7 @@ static void begin_activity(struct http_client *client, enum activity activity)
         assert_int_equal(http_exchange(client, "GET", "/nowhere", NULL, NULL, NULL), 404);
 }
 
-static void unknown_clients_make_room_for_new_clients(void **state)
+static void unknown_clients_are_disconnected_to_make_room(void **state)
 {
     enum { KNOWN = 3, ALL = 16, NEW = 5 };
 
@@ -289,7 +290,7 @@ static void the_newest_unknown_clients_keep_their_connections(void **state)
     http_close(&other);
 }
 
-/* Allows only as many descriptors as are open. Returns the limit to restore. */
+/* Limits the number of descriptors to those already open. Returns the limit to restore. */
 static struct rlimit allow_no_more_descriptors(void)
 {
     struct rlimit before, now;
@@ -303,7 +304,7 @@ static struct rlimit allow_no_more_descriptors(void)
     return before;
 }
 
-static void without_descriptors_unknown_clients_make_room(void **state)
+static void without_free_descriptors_unknown_clients_are_disconnected(void **state)
 {
     enum { IDLE = 6, NEW = 3 };
     struct http_client idle[IDLE], others[NEW];
@@ -364,15 +365,17 @@ static void the_limit_per_address_does_not_apply_to_trusted_proxies(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(connections_are_limited_for_each_address, start, stop),
+        cmocka_unit_test_setup_teardown(connections_are_limited_per_address, start, stop),
         cmocka_unit_test_setup_teardown(
-            without_descriptors_the_server_works_without_spinning_and_recovers, start, stop),
-        cmocka_unit_test_setup_teardown(connections_over_the_total_wait_for_a_place_and_get_it,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(unknown_clients_make_room_for_new_clients, start, stop),
+            without_free_descriptors_the_server_keeps_serving_does_not_spin_and_recovers, start,
+            stop),
+        cmocka_unit_test_setup_teardown(
+            connections_over_the_total_limit_are_served_once_others_close, start, stop),
+        cmocka_unit_test_setup_teardown(unknown_clients_are_disconnected_to_make_room, start, stop),
         cmocka_unit_test_setup_teardown(the_newest_unknown_clients_keep_their_connections,
                                         start_with_one_thread, stop),
-        cmocka_unit_test_setup_teardown(without_descriptors_unknown_clients_make_room, start, stop),
+        cmocka_unit_test_setup_teardown(without_free_descriptors_unknown_clients_are_disconnected,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(the_limit_per_address_does_not_apply_to_trusted_proxies,
                                         start_behind_proxies, stop),
     };

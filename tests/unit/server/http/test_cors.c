@@ -61,8 +61,8 @@ static bool header_has(const struct http_client *client, const char *name, const
     return has;
 }
 
-/* A preflight carries no key. */
-static void a_preflight_of_an_allowed_page_learns_what_it_may_send(void **state)
+/* A preflight carries no key, so it must be answered without one. */
+static void a_preflight_from_an_allowed_page_is_told_what_the_page_can_send(void **state)
 {
     static const char *const headers[] = { "authorization",        "content-type", "mcp-session-id",
                                            "mcp-protocol-version", "mcp-method",   "mcp-name",
@@ -85,12 +85,12 @@ static void a_preflight_of_an_allowed_page_learns_what_it_may_send(void **state)
     assert_false(header_has(&client, "Access-Control-Allow-Headers", "x-other"));
     assert_false(header_has(&client, "Access-Control-Allow-Headers", "bad"));
     assert_int_equal(ask(&client, "OPTIONS", "/mcp/", PREFLIGHT),
-                     204); /* the connection continues */
+                     204); /* the connection is still open */
     assert_int_equal(ask(&client, "OPTIONS", "/nowhere", PREFLIGHT), 404);
     http_close(&client);
 }
 
-static void a_preflight_of_a_page_that_is_not_allowed_is_refused(void **state)
+static void a_preflight_from_a_page_that_is_not_allowed_is_refused(void **state)
 {
     struct http_client client;
 
@@ -105,7 +105,7 @@ static void a_preflight_of_a_page_that_is_not_allowed_is_refused(void **state)
     http_close(&client);
 }
 
-static void an_allowed_page_may_read_the_refusal_of_a_request(void **state)
+static void an_allowed_page_can_read_why_its_request_is_refused(void **state)
 {
     struct http_client client;
 
@@ -124,11 +124,11 @@ static void an_allowed_page_may_read_the_refusal_of_a_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_preflight_of_an_allowed_page_learns_what_it_may_send,
+        cmocka_unit_test_setup_teardown(
+            a_preflight_from_an_allowed_page_is_told_what_the_page_can_send, start, stop),
+        cmocka_unit_test_setup_teardown(a_preflight_from_a_page_that_is_not_allowed_is_refused,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_preflight_of_a_page_that_is_not_allowed_is_refused, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(an_allowed_page_may_read_the_refusal_of_a_request, start,
+        cmocka_unit_test_setup_teardown(an_allowed_page_can_read_why_its_request_is_refused, start,
                                         stop),
     };
 

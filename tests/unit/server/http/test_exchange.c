@@ -73,7 +73,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
     http_close(&client);
 }
 
-static void a_body_may_arrive_in_small_pieces(void **state)
+static void a_body_can_arrive_in_small_pieces(void **state)
 {
     struct http_client client;
     TEXT_AUTO request = { 0 };
@@ -91,7 +91,7 @@ static void a_body_may_arrive_in_small_pieces(void **state)
     http_close(&client);
 }
 
-/* Sends a POST whose body has that many bytes; returns the status. */
+/* Sends a POST whose body is `length` spaces. Returns the status. */
 static int post_bytes(size_t length)
 {
     char *body = memset(malloc(length + 1), ' ', length);
@@ -101,7 +101,7 @@ static int post_bytes(size_t length)
     body[length] = '\0';
     http_open(&client, port());
     status = http_exchange(&client, "POST", "/mcp", MCP_HEADERS, body, NULL);
-    if (status == 413) /* and the connection continues */
+    if (status == 413) /* then the connection must still be open */
         assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
     http_close(&client);
     free(body);
@@ -111,12 +111,12 @@ static int post_bytes(size_t length)
 static void a_body_over_the_limit_is_read_to_its_end_and_refused(void **state)
 {
     (void)state;
-    assert_int_equal(post_bytes(1 << 20), 400); /* blanks are not JSON */
+    assert_int_equal(post_bytes(1 << 20), 400); /* spaces are not JSON */
     assert_int_equal(post_bytes((1 << 20) + 1), 413);
     assert_int_equal(post_bytes(2 << 20), 413);
 }
 
-static void a_body_without_end_closes_the_connection(void **state)
+static void during_an_endless_body_the_connection_is_closed(void **state)
 {
     static const char chunk[] = "4000\r\n";
     char bytes[0x4000 + 2];
@@ -136,7 +136,7 @@ static void a_body_without_end_closes_the_connection(void **state)
     http_close(&client);
 }
 
-static void a_client_that_expects_100_continue_gets_it_or_the_refusal(void **state)
+static void a_client_that_expects_100_continue_gets_it_or_a_refusal(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -219,7 +219,7 @@ static void idle_streams_are_kept_alive_with_comments(void **state)
     assert_string_equal(buffering, "no");
     free(buffering);
     assert_true(http_event(&client, &pending, &event));
-    assert_string_equal(text_string(&event), ""); /* the priming event */
+    assert_string_equal(text_string(&event), ""); /* the priming event, which has no data */
     for (int i = 0; i < 3; i++) {
         assert_true(http_event(&client, &pending, &event));
         assert_string_equal(text_string(&event), ":");
@@ -258,7 +258,7 @@ static void a_call_over_the_queue_limit_is_refused_with_retry_after(void **state
     http_close(&refused);
 }
 
-static void a_client_that_does_not_read_delays_no_tool_and_is_disconnected(void **state)
+static void a_client_that_does_not_read_does_not_delay_the_tool_and_is_disconnected(void **state)
 {
     struct http_client client;
     int small = 4096;
@@ -320,7 +320,7 @@ static void malformed_requests_get_an_error_or_a_closed_connection(void **state)
 }
 
 /* An access token with many claims takes thousands of bytes. */
-static void headers_of_8000_bytes_are_read_and_those_over_16000_are_refused(void **state)
+static void headers_of_up_to_8000_bytes_are_accepted_and_those_over_16000_are_refused(void **state)
 {
     char filler[20000];
 
@@ -341,7 +341,7 @@ static void headers_of_8000_bytes_are_read_and_those_over_16000_are_refused(void
     }
 }
 
-static void a_connection_over_the_limit_is_served_in_the_end(void **state)
+static void a_connection_over_the_limit_is_served_once_others_close(void **state)
 {
     enum { COUNT = 70 }; /* more than --connections=60 */
     struct http_client clients[COUNT];
@@ -387,11 +387,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_connection_serves_many_requests, start, stop),
         cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, start, stop),
-        cmocka_unit_test_setup_teardown(a_body_may_arrive_in_small_pieces, start, stop),
+        cmocka_unit_test_setup_teardown(a_body_can_arrive_in_small_pieces, start, stop),
         cmocka_unit_test_setup_teardown(a_body_over_the_limit_is_read_to_its_end_and_refused, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_body_without_end_closes_the_connection, start, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_expects_100_continue_gets_it_or_the_refusal,
+        cmocka_unit_test_setup_teardown(during_an_endless_body_the_connection_is_closed, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_client_that_expects_100_continue_gets_it_or_a_refusal,
                                         start, stop),
         cmocka_unit_test_setup_teardown(a_length_far_over_the_limit_is_refused_at_once, start,
                                         stop),
@@ -401,15 +402,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_over_the_queue_limit_is_refused_with_retry_after,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            a_client_that_does_not_read_delays_no_tool_and_is_disconnected, start, stop),
+            a_client_that_does_not_read_does_not_delay_the_tool_and_is_disconnected, start, stop),
         cmocka_unit_test_setup_teardown(a_result_after_a_burst_of_progress_is_not_lost, start,
                                         stop),
         cmocka_unit_test_setup_teardown(malformed_requests_get_an_error_or_a_closed_connection,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            headers_of_8000_bytes_are_read_and_those_over_16000_are_refused, start, stop),
-        cmocka_unit_test_setup_teardown(a_connection_over_the_limit_is_served_in_the_end, start,
-                                        stop),
+            headers_of_up_to_8000_bytes_are_accepted_and_those_over_16000_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_connection_over_the_limit_is_served_once_others_close,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(
             clients_that_disconnect_without_reading_leave_no_request_or_stream_behind, start, stop),
     };

@@ -23,18 +23,18 @@ static void must_be(const char *hops, const char *wanted)
     forwarded_follow(hops, &trusted, &address);
     ip_format(&address, out);
     if (strcmp(out, wanted) != 0)
-        fail_msg("%s: %s, not %s", hops, out, wanted);
+        fail_msg("\"%s\": got %s, expected %s", hops, out, wanted);
 }
 
-static void the_last_hop_that_is_not_a_proxy_is_the_client(void **state)
+static void the_last_hop_that_is_not_a_trusted_proxy_is_the_client(void **state)
 {
     (void)state;
     must_be("203.0.113.9", "203.0.113.9");
     must_be("203.0.113.9, 10.0.0.2", "203.0.113.9");
     must_be("198.51.100.1, 203.0.113.9,10.0.0.2 , fd00::7", "203.0.113.9");
     must_be("127.0.0.1, 203.0.113.9", "203.0.113.9");
-    must_be("10.0.0.3, 10.0.0.2", "10.0.0.3"); /* all are proxies: the first hop */
-    must_be("", "10.0.0.1");                   /* no hop: the address that connected */
+    must_be("10.0.0.3, 10.0.0.2", "10.0.0.3"); /* if all are trusted proxies, the first hop */
+    must_be("", "10.0.0.1"); /* if there are no hops, the address that connected */
 }
 
 static void ports_are_dropped_and_both_ip_versions_are_read(void **state)
@@ -47,7 +47,7 @@ static void ports_are_dropped_and_both_ip_versions_are_read(void **state)
     must_be("::ffff:203.0.113.9", "203.0.113.9");
 }
 
-/* The client may have written whatever comes before an unreadable entry. */
+/* Whatever comes before an unreadable entry might have been forged by the client. */
 static void an_unreadable_entry_ends_the_search(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void an_unreadable_entry_ends_the_search(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_hop_that_is_not_a_proxy_is_the_client),
+        cmocka_unit_test(the_last_hop_that_is_not_a_trusted_proxy_is_the_client),
         cmocka_unit_test(ports_are_dropped_and_both_ip_versions_are_read),
         cmocka_unit_test(an_unreadable_entry_ends_the_search),
     };

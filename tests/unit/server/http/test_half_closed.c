@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of clients that close the sending side of their connection: they may still wait for an
- * answer. A client that has disconnected, but did not reset its connection, looks the same until
- * the server writes. */
+/* Tests of clients that close the sending side of their connection but might still be waiting for
+ * an answer. To the server, a client that disconnected without a reset looks the same until the
+ * server writes. "Modern" requests use protocol version 2026-07-28, and "legacy" ones an earlier
+ * version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,7 @@ static void must_receive(struct http_client *client, const char *part)
     while (http_read_part(client, &body))
         continue;
     if (strstr(text_string(&body), part) == NULL)
-        fail_msg("%s", text_string(&body));
+        fail_msg("\"%s\" is missing from \"%s\"", part, text_string(&body));
 }
 
 static void a_client_that_closed_its_sending_side_is_answered(void **state)
@@ -119,7 +120,7 @@ static void an_http_1_0_client_that_closed_its_sending_side_is_answered(void **s
 }
 
 /* The server probes the client with a comment, and the call goes on after that. */
-static void a_stream_continues_to_its_result_after_a_probe(void **state)
+static void after_a_probe_a_stream_continues_until_its_result(void **state)
 {
     static const char *const headers[] = { MCP_HEADERS,
                                            MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n" };
@@ -199,7 +200,7 @@ static void a_reset_cancels_the_call_at_once(void **state)
     assert_true(clock_monotonic_ns() - begun_ns < SECOND_NS);
 }
 
-static void a_standing_stream_stays_for_a_client_that_still_reads(void **state)
+static void a_long_lived_stream_stays_open_for_a_client_that_still_reads(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
     struct http_client client;
@@ -233,8 +234,8 @@ static bool connections_fall_to(int64_t count)
     return atomic_load(&served.server->http->open_connections) <= count;
 }
 
-/* libmicrohttpd alone would keep the connection of a client that left for as long as an older
- * connection is idle. */
+/* By itself, libmicrohttpd would keep the connection open after the client has left, for as long as
+ * an older connection is idle. */
 static void the_connection_of_a_client_that_left_is_closed(void **state)
 {
     struct http_client idle, clients[8];
@@ -274,7 +275,7 @@ int main(void)
             every_request_sent_before_the_sending_side_closed_is_answered, start, stop),
         cmocka_unit_test_setup_teardown(an_http_1_0_client_that_closed_its_sending_side_is_answered,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_continues_to_its_result_after_a_probe, start,
+        cmocka_unit_test_setup_teardown(after_a_probe_a_stream_continues_until_its_result, start,
                                         stop),
         cmocka_unit_test_setup_teardown(disconnecting_from_a_modern_stream_cancels_its_call, start,
                                         stop),
@@ -283,8 +284,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_connection_of_a_client_that_left_is_closed, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_reset_cancels_the_call_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(a_standing_stream_stays_for_a_client_that_still_reads,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_long_lived_stream_stays_open_for_a_client_that_still_reads, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void send_text(struct http_client *client, const char *text)
 }
 
 /* Sends a byte every 50 ms. Returns whether the server closes the connection within 5 s. */
-static bool is_closed_though_bytes_trickle(struct http_client *client)
+static bool is_closed_while_bytes_trickle(struct http_client *client)
 {
     for (int i = 0; i < 100; i++) {
         char byte;
@@ -63,7 +63,7 @@ static bool is_closed_though_bytes_trickle(struct http_client *client)
     return false;
 }
 
-static void a_kept_connection_may_be_idle_for_longer_than_headers_may_take(void **state)
+static void a_kept_alive_connection_can_be_idle_longer_than_the_header_timeout(void **state)
 {
     struct http_client client;
 
@@ -77,7 +77,7 @@ static void a_kept_connection_may_be_idle_for_longer_than_headers_may_take(void 
     http_close(&client);
 }
 
-static void headers_of_a_later_request_have_to_arrive_in_time_too(void **state)
+static void headers_of_a_later_request_must_also_arrive_in_time(void **state)
 {
     static const char *const beginnings[] = { "G", "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
                                               "\r\n" };
@@ -91,7 +91,7 @@ static void headers_of_a_later_request_have_to_arrive_in_time_too(void **state)
         assert_int_equal(http_exchange(&client, "GET", "/health", NULL, NULL, NULL), 200);
         begun_ns = clock_monotonic_ns();
         send_text(&client, beginnings[i]);
-        assert_true(is_closed_though_bytes_trickle(&client));
+        assert_true(is_closed_while_bytes_trickle(&client));
         assert_true(clock_monotonic_ns() - begun_ns > INT64_C(900000000));
         http_close(&client);
     }
@@ -109,7 +109,7 @@ static void unfinished_headers_after_a_complete_request_time_out(void **state)
     http_close(&client);
 }
 
-static void unfinished_headers_behind_a_running_call_time_out(void **state)
+static void unfinished_headers_sent_during_a_call_time_out(void **state)
 {
     struct http_client client;
 
@@ -125,8 +125,9 @@ static void unfinished_headers_behind_a_running_call_time_out(void **state)
     http_close(&client);
 }
 
-/* The client leaves after the first event of its stream, before the stream waits for its next
- * event. A request of `probe`, on the same HTTP thread, shows that the first event was sent. */
+/* The client leaves after the first event of its stream but before the stream waits for its next
+ * event. The answer to a request from `probe`, on the same HTTP thread, shows that the first event
+ * has been sent. */
 static void a_client_that_leaves_before_its_stream_waits_is_noticed_soon(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
@@ -148,7 +149,7 @@ static void a_client_that_leaves_before_its_stream_waits_is_noticed_soon(void **
         shutdown(client.fd, SHUT_RDWR);
         http_close(&client);
     }
-    /* without waiting for the first keep-alive comment, after 15 s */
+    /* sooner than the first keep-alive comment, which is sent after 15 s */
     assert_true(served_falls(&served.server->http->open_streams, 0));
     assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
     http_close(&probe);
@@ -156,7 +157,7 @@ static void a_client_that_leaves_before_its_stream_waits_is_noticed_soon(void **
 }
 
 /* The client's last bytes arrive together with its FIN. */
-static void a_client_that_sends_no_more_gets_its_answers_and_is_disconnected(void **state)
+static void a_client_that_has_finished_sending_gets_its_answers_and_is_disconnected(void **state)
 {
     static const char *const requests[] = { GET_HEALTH, GET_HEALTH "GET /hea",
                                             "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
@@ -171,14 +172,14 @@ static void a_client_that_sends_no_more_gets_its_answers_and_is_disconnected(voi
         send(client.fd, requests[i], strlen(requests[i]), MSG_MORE);
         shutdown(client.fd, SHUT_WR);
         assert_int_equal(http_read_head(&client), i < 2 ? 200 : 0);
-        /* soon: an idle connection may last 75 s, and a body may take 30 s */
+        /* soon, although an idle connection can last 75 s and a body can take 30 s */
         assert_true(http_is_closed(&client));
         assert_true(clock_monotonic_ns() - begun_ns < INT64_C(10000000000));
         http_close(&client);
     }
 }
 
-static void a_client_that_does_not_read_the_answer_is_cut_off(void **state)
+static void a_client_that_does_not_read_its_answers_is_disconnected(void **state)
 {
     TEXT_AUTO call = { 0 };
     struct http_client client;
@@ -194,7 +195,7 @@ static void a_client_that_does_not_read_the_answer_is_cut_off(void **state)
     setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     setsockopt(client.fd, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){ .tv_sec = 10 },
                sizeof(struct timeval));
-    /* until the server has disconnected and reads no more */
+    /* sends calls until the server disconnects */
     for (int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
          clock_monotonic_ns() < end_ns; sent++) {
         TEXT_AUTO head = { 0 };
@@ -216,19 +217,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_kept_connection_may_be_idle_for_longer_than_headers_may_take, start, stop),
-        cmocka_unit_test_setup_teardown(headers_of_a_later_request_have_to_arrive_in_time_too,
-                                        start, stop),
+            a_kept_alive_connection_can_be_idle_longer_than_the_header_timeout, start, stop),
+        cmocka_unit_test_setup_teardown(headers_of_a_later_request_must_also_arrive_in_time, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(unfinished_headers_after_a_complete_request_time_out, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(unfinished_headers_behind_a_running_call_time_out, start,
+        cmocka_unit_test_setup_teardown(unfinished_headers_sent_during_a_call_time_out, start,
                                         stop),
         cmocka_unit_test_setup_teardown(
             a_client_that_leaves_before_its_stream_waits_is_noticed_soon, start_patient, stop),
         cmocka_unit_test_setup_teardown(
-            a_client_that_sends_no_more_gets_its_answers_and_is_disconnected, start_patient, stop),
-        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_the_answer_is_cut_off, start,
-                                        stop),
+            a_client_that_has_finished_sending_gets_its_answers_and_is_disconnected, start_patient,
+            stop),
+        cmocka_unit_test_setup_teardown(a_client_that_does_not_read_its_answers_is_disconnected,
+                                        start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

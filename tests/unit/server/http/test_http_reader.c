@@ -38,8 +38,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* How a request is sent: alone, in one piece or byte by byte, or right after another request on its
- * connection. */
+/* How a request is sent: alone, either in one piece or byte by byte; or right after another request
+ * on the same connection. */
 enum delivery { AT_ONCE, BYTE_BY_BYTE, AFTER_A_PROBE, AFTER_A_CALL, DELIVERIES };
 
 #define WORK                                                                                       \
@@ -67,8 +67,8 @@ static void send_request(struct http_client *client, const struct text *request,
     send_in_pieces(client, &bytes, delivery == BYTE_BY_BYTE ? 1 : bytes.length);
 }
 
-/* Reads until the server closes the connection, which it must. Writes the statuses of all answers,
- * as "200 400 ". */
+/* Reads until the server closes the connection, and fails if it does not. Writes the statuses of
+ * all answers, such as "200 400 ". */
 static void read_statuses(struct http_client *client, struct text *out)
 {
     const char *at;
@@ -96,13 +96,13 @@ static void must_be_refused(const struct text *request, const char *status)
         send_request(&client, request, delivery);
         read_statuses(&client, &statuses);
         if (strcmp(text_string(&statuses), text_string(&wanted)) != 0)
-            fail_msg("delivery %d: answered %s, not %s:\n%s", delivery, text_string(&statuses),
+            fail_msg("delivery %d: got %s, expected %s:\n%s", delivery, text_string(&statuses),
                      text_string(&wanted), text_string(request));
         http_close(&client);
     }
 }
 
-/* The same for a request given as text, with another request after it. */
+/* The same for a request given as a string, which is sent with another request after it. */
 static void must_be_refused_text(const char *request, const char *status)
 {
     TEXT_AUTO bytes = { 0 };
@@ -150,14 +150,14 @@ static void requests_that_parsers_could_read_differently_are_refused(void **stat
     (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         must_be_refused_text(requests[i], "400");
-    /* a coding and a version that the server does not support */
+    /* a transfer coding and an HTTP version that the server does not support */
     must_be_refused_text(POST "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
                          "501");
     must_be_refused_text("GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", "505");
 }
 
-/* Some control characters, in some places of the request line and of the headers;
- * test_request_guard.c tests all but the tab, at every place. */
+/* Tests some control characters at some places in the request line and the headers.
+ * test_request_guard.c tests all control characters except the tab, at every place. */
 static void control_characters_are_refused(void **state)
 {
     static const char request[] =
@@ -178,7 +178,7 @@ static void control_characters_are_refused(void **state)
         }
 }
 
-static void refusals_of_the_guard_are_json(void **state)
+static void refusals_by_the_guard_are_json(void **state)
 {
     struct http_client client;
     TEXT_AUTO body = { 0 };
@@ -197,8 +197,9 @@ static void refusals_of_the_guard_are_json(void **state)
     http_close(&client);
 }
 
-/* The refusal is sent long before the client begins to read, and the connection is not reset. */
-static void a_client_that_sends_8_mib_after_a_fault_can_read_the_refusal(void **state)
+/* The server sends the refusal long before the client begins to read, and must not reset the
+ * connection. */
+static void a_client_that_sends_8_mib_after_a_faulty_header_can_read_the_refusal(void **state)
 {
     static char bytes[1 << 20];
     struct http_client client;
@@ -216,7 +217,7 @@ static void a_client_that_sends_8_mib_after_a_fault_can_read_the_refusal(void **
     http_close(&client);
 }
 
-/* 10 MB in chunks, all of it sent before the answer is read. */
+/* The client sends all 10 MB of the body, in chunks, before it reads the answer. */
 static void the_refusal_of_a_body_far_over_the_limit_can_be_read(void **state)
 {
     static char chunk[8 + 10000 + 2] = "2710\r\n";
@@ -273,8 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_that_parsers_could_read_differently_are_refused),
         cmocka_unit_test(control_characters_are_refused),
-        cmocka_unit_test(refusals_of_the_guard_are_json),
-        cmocka_unit_test(a_client_that_sends_8_mib_after_a_fault_can_read_the_refusal),
+        cmocka_unit_test(refusals_by_the_guard_are_json),
+        cmocka_unit_test(a_client_that_sends_8_mib_after_a_faulty_header_can_read_the_refusal),
         cmocka_unit_test(the_refusal_of_a_body_far_over_the_limit_can_be_read),
         cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_disconnected),
         cmocka_unit_test(bytes_after_a_request_with_connection_close_are_not_examined),

@@ -39,7 +39,7 @@ static void addresses_are_read_and_written_and_loopback_is_recognized(void **sta
     }
 }
 
-static void text_that_is_no_address_is_refused(void **state)
+static void text_that_is_not_an_address_is_refused(void **state)
 {
     static const char *const texts[] = { "",
                                          "8080",
@@ -60,7 +60,7 @@ static void text_that_is_no_address_is_refused(void **state)
     }
 }
 
-static void a_free_port_is_found_shared_and_refused_to_others(void **state)
+static void a_free_port_is_chosen_shared_by_its_sockets_and_refused_to_others(void **state)
 {
     struct listen_address address, again;
     struct error error;
@@ -81,7 +81,7 @@ static void a_free_port_is_found_shared_and_refused_to_others(void **state)
     close(other);
 }
 
-static void no_socket_stays_open_if_not_all_can_be_opened(void **state)
+static void if_a_socket_cannot_be_opened_none_stays_open(void **state)
 {
     struct listen_address address;
     struct rlimit limit, tight;
@@ -106,9 +106,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_read_and_written_and_loopback_is_recognized),
-        cmocka_unit_test(text_that_is_no_address_is_refused),
-        cmocka_unit_test(a_free_port_is_found_shared_and_refused_to_others),
-        cmocka_unit_test(no_socket_stays_open_if_not_all_can_be_opened),
+        cmocka_unit_test(text_that_is_not_an_address_is_refused),
+        cmocka_unit_test(a_free_port_is_chosen_shared_by_its_sockets_and_refused_to_others),
+        cmocka_unit_test(if_a_socket_cannot_be_opened_none_stays_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void loopback_names_are_always_allowed(void **state)
     assert_true(allowed(&strict, "localhost", "https://[::1]:1"));
 }
 
-static void refusals_of_foreign_names_name_the_setting_to_change(void **state)
+static void a_refusal_names_the_setting_that_would_allow_the_host_or_origin(void **state)
 {
     struct error error;
 
@@ -48,7 +48,7 @@ static void refusals_of_foreign_names_name_the_setting_to_change(void **state)
     assert_non_null(strstr(error.message, "OPSBRAIN_ALLOWED_ORIGINS"));
 }
 
-static void foreign_or_malformed_hosts_and_origins_are_refused(void **state)
+static void malformed_hosts_and_origins_and_those_not_allowed_are_refused(void **state)
 {
     static const char *const hosts[] = {
         "localhost.evil.com", "127.0.0.1.evil.com", "", "evil.com:localhost", "[::1",
@@ -90,8 +90,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loopback_names_are_always_allowed),
-        cmocka_unit_test(refusals_of_foreign_names_name_the_setting_to_change),
-        cmocka_unit_test(foreign_or_malformed_hosts_and_origins_are_refused),
+        cmocka_unit_test(a_refusal_names_the_setting_that_would_allow_the_host_or_origin),
+        cmocka_unit_test(malformed_hosts_and_origins_and_those_not_allowed_are_refused),
         cmocka_unit_test(configured_names_and_addresses_are_allowed),
     };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The beginning of links in answers: from the setting, or from the URL that the caller used. */
+/* Tests of the URL with which links in answers begin: the setting public_url or, if that is empty,
+ * a URL made from the request's scheme and Host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "server/http/public_url.h"
 
-static void a_public_url_is_the_setting_or_else_the_host(void **state)
+static void the_public_url_comes_from_the_setting_or_else_from_the_host(void **state)
 {
     static const struct {
         const char *setting, *host, *wanted;
@@ -43,7 +44,7 @@ static void a_public_url_is_the_setting_or_else_the_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_public_url_is_the_setting_or_else_the_host),
+        cmocka_unit_test(the_public_url_comes_from_the_setting_or_else_from_the_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

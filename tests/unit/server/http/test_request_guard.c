@@ -21,10 +21,10 @@ struct sample {
     const char *bytes;
     size_t size;
     unsigned status; /* 0: no fault */
-    unsigned passed; /* complete requests: before the fault, or in all if there is none */
+    unsigned passed; /* number of complete requests, up to the fault if there is one */
 };
 
-/* Checks the bytes in pieces of `piece` bytes. *good: how many of them may be read. */
+/* Gives the guard the bytes in pieces of `piece` bytes. *good: how many of them it passes on. */
 static struct request_guard check_in_pieces(const char *bytes, size_t size, size_t piece,
                                             size_t *good)
 {
@@ -39,8 +39,8 @@ static struct request_guard check_in_pieces(const char *bytes, size_t size, size
     return guard;
 }
 
-/* Feeds the guard bytes that end with the sample, first one by one, then in two pieces. It
- * must find the sample's fault, if that has one, and `passed` complete requests. */
+/* Gives the guard bytes that end with the sample, first byte by byte, then in two pieces. The guard
+ * must find the sample's fault, if there is one, and `passed` complete requests. */
 static void check_sample(const struct sample *sample, const char *bytes, size_t size,
                          unsigned passed)
 {
@@ -50,8 +50,8 @@ static void check_sample(const struct sample *sample, const char *bytes, size_t 
         unsigned status = guard.fault != NULL ? guard.fault->status : 0;
 
         if (status != sample->status || guard.passed != passed)
-            fail_msg("in pieces of %zu: %u after %u requests, not %u after %u: %s", piece, status,
-                     (unsigned)guard.passed, sample->status, passed, sample->bytes);
+            fail_msg("in pieces of %zu: got %u after %u requests, expected %u after %u: %s", piece,
+                     status, (unsigned)guard.passed, sample->status, passed, sample->bytes);
         if (status == 0)
             assert_int_equal(good, size);
     }
@@ -101,7 +101,7 @@ static void valid_requests_pass(void **state)
     CHECK_SAMPLES(samples);
 }
 
-static void a_request_line_has_three_words(void **state)
+static void malformed_request_lines_are_refused(void **state)
 {
     static const struct sample samples[] = {
         { BYTES("GET  /health HTTP/1.1\r\n"), 400, 0 },
@@ -131,7 +131,7 @@ static void a_request_line_has_three_words(void **state)
     CHECK_SAMPLES(samples);
 }
 
-static void a_header_is_a_name_a_colon_and_a_value_on_one_line(void **state)
+static void malformed_header_lines_are_refused(void **state)
 {
     static const struct sample samples[] = {
         { BYTES(POST "Content-Length : 44\r\n\r\n"), 400, 0 },
@@ -164,7 +164,7 @@ static void a_header_is_a_name_a_colon_and_a_value_on_one_line(void **state)
     CHECK_SAMPLES(samples);
 }
 
-static void a_body_has_one_length(void **state)
+static void ambiguous_or_invalid_body_lengths_are_refused(void **state)
 {
     static const struct sample samples[] = {
         { BYTES(POST "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc"), 400, 0 },
@@ -199,7 +199,7 @@ static void a_body_has_one_length(void **state)
     CHECK_SAMPLES(samples);
 }
 
-static void chunks_are_a_size_and_as_many_bytes(void **state)
+static void malformed_chunks_and_trailers_are_refused(void **state)
 {
     static const struct sample samples[] = {
         { BYTES(CHUNKED "x\r\n"), 400, 0 },
@@ -217,7 +217,7 @@ static void chunks_are_a_size_and_as_many_bytes(void **state)
         { BYTES(CHUNKED "3\r\nabc\n0\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "3\r\nabc0\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "10000000000000003\r\nabc\r\n"), 400, 0 },
-        /* after the last chunk */
+        /* trailers, which follow the last chunk */
         { BYTES(CHUNKED "0\r\nX : a\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "0\r\n X: a\r\n\r\n"), 400, 0 },
         { BYTES(CHUNKED "0\r\nContent-Length: 5\r\n\r\n"), 400, 0 },
@@ -229,8 +229,8 @@ static void chunks_are_a_size_and_as_many_bytes(void **state)
     CHECK_SAMPLES(samples);
 }
 
-/* Checks that `begin`, `times` pieces and `end` make a head that is too long, but that the first
- * third of it passes. */
+/* Checks that a head made of `begin`, `times` copies of `piece`, and `end` is too long, but that
+ * its first third passes. */
 static void must_be_too_long(const char *begin, const char *piece, size_t times, const char *end)
 {
     TEXT_AUTO head = { 0 };
@@ -248,8 +248,7 @@ static void must_be_too_long(const char *begin, const char *piece, size_t times,
     assert_null(guard.fault);
 }
 
-/* For a head that is too long, libmicrohttpd would need more memory than it has for a connection.
- */
+/* A head that is too long would take more memory than libmicrohttpd has for a connection. */
 static void heads_that_are_too_long_are_refused(void **state)
 {
     (void)state;
@@ -276,9 +275,9 @@ static void a_chunk_extension_that_is_too_long_is_refused(void **state)
     assert_int_equal(guard.fault->status, 400);
 }
 
-/* Of the bytes that arrive together with a fault, libmicrohttpd gets those of earlier requests, and
- * none of the refused one. */
-static void requests_before_a_fault_may_be_read(void **state)
+/* When a faulty request arrives together with earlier ones, libmicrohttpd gets the bytes of the
+ * earlier requests but none of the faulty one. */
+static void requests_before_a_fault_are_passed_on(void **state)
 {
     static const char first[] = POST "Content-Length: 3\r\n\r\nabc", bad[] = POST "X : a\r\n\r\n";
     struct request_guard guard = { 0 };
@@ -296,8 +295,8 @@ static void requests_before_a_fault_may_be_read(void **state)
     assert_int_equal(request_guard_check(&guard, bad, sizeof bad - 1), 0);
 }
 
-/* Every control character except the tab, inserted at every place within a request, is a fault. */
-static void no_control_character_passes(void **state)
+/* Every control character except the tab is a fault, wherever in a request it is inserted. */
+static void control_characters_are_refused_everywhere(void **state)
 {
     static const char request[] =
         "POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -320,9 +319,9 @@ static void no_control_character_passes(void **state)
         }
 }
 
-/* The first lines of a head are skipped if they are the same as before; what follows them is still
- * examined. */
-static void a_request_like_the_one_before_is_checked_again_where_it_differs(void **state)
+/* If a head begins with the same lines as an earlier one, the guard does not check these lines
+ * again, but it still checks what follows. */
+static void a_request_like_the_one_before_is_checked_where_it_differs(void **state)
 {
     static const char first[] = POST "Accept: */*\r\nContent-Length: 2\r\n\r\nhi";
     static const struct sample samples[] = {
@@ -348,16 +347,16 @@ static void a_request_like_the_one_before_is_checked_again_where_it_differs(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_like_the_one_before_is_checked_again_where_it_differs),
+        cmocka_unit_test(a_request_like_the_one_before_is_checked_where_it_differs),
         cmocka_unit_test(valid_requests_pass),
-        cmocka_unit_test(a_request_line_has_three_words),
-        cmocka_unit_test(a_header_is_a_name_a_colon_and_a_value_on_one_line),
-        cmocka_unit_test(a_body_has_one_length),
-        cmocka_unit_test(chunks_are_a_size_and_as_many_bytes),
+        cmocka_unit_test(malformed_request_lines_are_refused),
+        cmocka_unit_test(malformed_header_lines_are_refused),
+        cmocka_unit_test(ambiguous_or_invalid_body_lengths_are_refused),
+        cmocka_unit_test(malformed_chunks_and_trailers_are_refused),
         cmocka_unit_test(heads_that_are_too_long_are_refused),
         cmocka_unit_test(a_chunk_extension_that_is_too_long_is_refused),
-        cmocka_unit_test(requests_before_a_fault_may_be_read),
-        cmocka_unit_test(no_control_character_passes),
+        cmocka_unit_test(requests_before_a_fault_are_passed_on),
+        cmocka_unit_test(control_characters_are_refused_everywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

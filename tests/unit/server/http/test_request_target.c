@@ -60,7 +60,7 @@ static void an_ambiguous_or_malformed_target_is_not_sound(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (request_target_is_sound(targets[i]))
-            fail_msg("%s", targets[i]);
+            fail_msg("accepted \"%s\"", targets[i]);
 }
 
 int main(void)

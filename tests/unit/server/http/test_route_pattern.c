@@ -10,7 +10,8 @@
 #include "base/core/text.h"
 #include "server/http/route_pattern.h"
 
-/* `wanted`: the values at the places, "id=run_1 chart=heat"; NULL: no match. */
+/* `wanted`: the values that the path has at the places of the pattern, such as
+ * "id=run_1 chart=heat"; NULL if the path must not match. */
 static void must_be(const char *pattern, const char *path, const char *wanted)
 {
     struct route_places places;
@@ -21,17 +22,18 @@ static void must_be(const char *pattern, const char *path, const char *wanted)
         text_addf(&found, "%s%.*s=%.*s", i > 0 ? " " : "", (int)places.at[i].name_length,
                   places.at[i].name, (int)places.at[i].length, places.at[i].text);
     if (matches != (wanted != NULL) || (matches && strcmp(text_string(&found), wanted) != 0))
-        fail_msg("%s %s: %s", pattern, path, matches ? text_string(&found) : "no match");
+        fail_msg("%s %s: got %s, expected %s", pattern, path,
+                 matches ? text_string(&found) : "no match", wanted != NULL ? wanted : "no match");
 }
 
-static void a_pattern_without_places_matches_its_own_path(void **state)
+static void a_pattern_without_places_matches_only_its_own_path(void **state)
 {
     (void)state;
     must_be("/", "/", "");
     must_be("/", "//", NULL);
     must_be("/", "/x", NULL);
     must_be("/runs", "/runs", "");
-    must_be("/runs", "/runs/", ""); /* one slash may follow */
+    must_be("/runs", "/runs/", ""); /* one trailing slash is allowed */
     must_be("/runs", "/runs//", NULL);
     must_be("/runs", "/run", NULL);
     must_be("/runs", "/runsx", NULL);
@@ -62,7 +64,7 @@ static void a_place_matches_a_segment_or_a_part_of_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pattern_without_places_matches_its_own_path),
+        cmocka_unit_test(a_pattern_without_places_matches_only_its_own_path),
         cmocka_unit_test(a_place_matches_a_segment_or_a_part_of_one),
     };
 

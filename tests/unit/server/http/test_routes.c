@@ -41,7 +41,7 @@ static int ask(const char *verb, const char *path, const char *headers)
     return http_request(port(), verb, path, headers, strcmp(verb, "POST") == 0 ? PING : NULL, NULL);
 }
 
-static void a_path_may_end_with_one_slash(void **state)
+static void a_path_can_end_with_one_slash(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS), 200);
@@ -54,14 +54,14 @@ static void a_path_may_end_with_one_slash(void **state)
     assert_int_equal(ask("GET", "/mcp//", NULL), 404);
 }
 
-static void head_is_answered_at_a_probe_but_not_at_mcp(void **state)
+static void head_is_allowed_at_health_but_not_at_mcp(void **state)
 {
     (void)state;
     assert_int_equal(ask("HEAD", "/health", NULL), 200);
     assert_int_equal(ask("HEAD", "/mcp", NULL), 405);
 }
 
-static void a_refused_verb_is_answered_with_the_allowed_verbs(void **state)
+static void the_refusal_of_a_verb_lists_the_allowed_verbs(void **state)
 {
     struct http_client client;
     char *allow;
@@ -79,7 +79,7 @@ static void a_refused_verb_is_answered_with_the_allowed_verbs(void **state)
     http_close(&client);
 }
 
-static void foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes(void **state)
+static void unknown_hosts_and_origins_are_refused_except_at_health_and_ready(void **state)
 {
     static const char host[] = MCP_HEADERS "Host: evil.example.com\r\n";
     static const char origin[] = MCP_HEADERS "Origin: http://evil.example.com\r\n";
@@ -96,7 +96,7 @@ static void foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes(v
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Origin: http://localhost:3000\r\n"), 200);
 }
 
-static void a_second_authorization_or_host_and_an_unknown_coding_are_refused(void **state)
+static void a_repeated_authorization_or_host_and_an_unknown_coding_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Authorization: a\r\nAuthorization: b\r\n"),
@@ -106,7 +106,7 @@ static void a_second_authorization_or_host_and_an_unknown_coding_are_refused(voi
     assert_int_equal(ask("POST", "/mcp", MCP_HEADERS "Transfer-Encoding: identity\r\n"), 400);
 }
 
-/* Sends these exact bytes, and returns the status of the answer. The server must then close the
+/* Sends exactly these bytes, and returns the status of the answer. The server must then close the
  * connection. */
 static int ask_raw(const char *request)
 {
@@ -138,11 +138,11 @@ static void malformed_or_ambiguous_requests_are_refused_and_the_connection_ends(
     assert_int_equal(ask_raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\n" MCP_HEADERS
                              "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
                      501);
-    assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200); /* needs no Host */
+    assert_int_equal(ask_raw("GET /health HTTP/1.0\r\n\r\n"), 200); /* HTTP/1.0 needs no Host */
 }
 
-/* The header Host must be present, but the host in the target is checked instead. */
-static void the_target_may_be_a_complete_uri_of_an_allowed_host(void **state)
+/* The Host header must be present, but the host in the target is checked instead of it. */
+static void the_target_can_be_a_complete_uri_with_an_allowed_host(void **state)
 {
     char uri[64], evil[] = "http://evil.example.com/mcp";
     const struct {
@@ -176,12 +176,13 @@ static void the_target_may_be_a_complete_uri_of_an_allowed_host(void **state)
         http_open(&client, port());
         http_send_bytes(&client, request.data, request.length);
         if (http_read_head(&client) != cases[i].status)
-            fail_msg("%s %s: %d", cases[i].target, cases[i].host, client.status);
+            fail_msg("%s %s: got %d, expected %d", cases[i].target, cases[i].host, client.status,
+                     cases[i].status);
         http_close(&client);
     }
 }
 
-static void connect_and_the_target_asterisk_are_refused(void **state)
+static void connect_and_an_asterisk_as_target_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(ask_raw("CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n"), 400);
@@ -215,7 +216,7 @@ static void refusals_are_json(void **state)
     }
 }
 
-static void media_types_are_checked_and_may_have_parameters_and_wildcards(void **state)
+static void media_types_are_checked_and_can_have_parameters_and_wildcards(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/mcp", "Content-Type: application/json; charset=utf-8\r\n"), 200);
@@ -251,7 +252,8 @@ static void metrics_are_well_formed_and_count_what_happened(void **state)
     assert_non_null(strstr(text.data, "process_resident_memory_bytes "));
 }
 
-/* Adds a viewer's key, and writes the headers of a request with it: from now on keys are needed. */
+/* Adds a viewer's key, after which the server requires keys. Writes the headers of a request with
+ * this key. */
 static void add_key(const char *name, char headers[256])
 {
     char key[KEY_SIZE], hex[DIGEST_TEXT_SIZE];
@@ -267,7 +269,7 @@ static void add_key(const char *name, char headers[256])
     snprintf(headers, 256, MCP_HEADERS "Authorization: Bearer %s\r\n", key);
 }
 
-static void with_keys_a_key_is_needed_and_a_role_for_some_tools(void **state)
+static void once_a_key_exists_requests_need_a_key_and_some_tools_need_a_role(void **state)
 {
     char headers[256];
     struct http_client client;
@@ -311,7 +313,7 @@ static int start_with_short_keep_alive(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"slow\","       \
     "\"arguments\":{\"steps\":100000,\"step_ms\":5},\"_meta\":{\"progressToken\":1}}}"
 
-static void a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is(void **state)
+static void a_busy_stream_ends_soon_after_its_key_is_revoked(void **state)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(20000000000);
     struct http_client client;
@@ -338,29 +340,27 @@ static void a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_path_may_end_with_one_slash, start, stop),
-        cmocka_unit_test_setup_teardown(head_is_answered_at_a_probe_but_not_at_mcp, start, stop),
-        cmocka_unit_test_setup_teardown(a_refused_verb_is_answered_with_the_allowed_verbs, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(a_path_can_end_with_one_slash, start, stop),
+        cmocka_unit_test_setup_teardown(head_is_allowed_at_health_but_not_at_mcp, start, stop),
+        cmocka_unit_test_setup_teardown(the_refusal_of_a_verb_lists_the_allowed_verbs, start, stop),
         cmocka_unit_test_setup_teardown(
-            foreign_hosts_and_origins_are_refused_everywhere_but_at_the_probes, start, stop),
+            unknown_hosts_and_origins_are_refused_except_at_health_and_ready, start, stop),
         cmocka_unit_test_setup_teardown(
-            a_second_authorization_or_host_and_an_unknown_coding_are_refused, start, stop),
+            a_repeated_authorization_or_host_and_an_unknown_coding_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(
             malformed_or_ambiguous_requests_are_refused_and_the_connection_ends, start, stop),
-        cmocka_unit_test_setup_teardown(the_target_may_be_a_complete_uri_of_an_allowed_host, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(connect_and_the_target_asterisk_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(the_target_can_be_a_complete_uri_with_an_allowed_host,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(connect_and_an_asterisk_as_target_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(refusals_are_json, start, stop),
         cmocka_unit_test_setup_teardown(
-            media_types_are_checked_and_may_have_parameters_and_wildcards, start, stop),
+            media_types_are_checked_and_can_have_parameters_and_wildcards, start, stop),
         cmocka_unit_test_setup_teardown(metrics_are_well_formed_and_count_what_happened, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(with_keys_a_key_is_needed_and_a_role_for_some_tools, start,
-                                        stop),
         cmocka_unit_test_setup_teardown(
-            a_stream_ends_soon_after_its_key_is_revoked_however_busy_it_is,
-            start_with_short_keep_alive, stop),
+            once_a_key_exists_requests_need_a_key_and_some_tools_need_a_role, start, stop),
+        cmocka_unit_test_setup_teardown(a_busy_stream_ends_soon_after_its_key_is_revoked,
+                                        start_with_short_keep_alive, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void deadlines_pass_in_the_order_they_were_set(void **state)
     assert_int_equal(timeout_next_ns(&list), 120);
 }
 
-static void a_deadline_that_is_set_again_moves_even_to_another_list(void **state)
+static void setting_a_deadline_again_moves_it_even_to_another_list(void **state)
 {
     struct timeout_list fast, slow;
     struct timeout a = { 0 }, b = { 0 };
@@ -64,7 +64,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlines_pass_in_the_order_they_were_set),
-        cmocka_unit_test(a_deadline_that_is_set_again_moves_even_to_another_list),
+        cmocka_unit_test(setting_a_deadline_again_moves_it_even_to_another_list),
         cmocka_unit_test(a_cleared_deadline_never_passes),
     };
 

@@ -14,7 +14,7 @@
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
 #define PARENT "b7ad6b7169203331"
 
-static void reads_the_id_of_a_valid_traceparent(void **state)
+static void reads_the_trace_id_from_a_valid_traceparent(void **state)
 {
     static const char *const good[] = {
         "00-" TRACE "-" PARENT "-01",
@@ -32,7 +32,7 @@ static void reads_the_id_of_a_valid_traceparent(void **state)
     }
 }
 
-static void invalid_traceparents_have_no_id(void **state)
+static void refuses_invalid_traceparents(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -65,7 +65,7 @@ static void invalid_traceparents_have_no_id(void **state)
 #define PING(meta)                                                                                 \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{" meta "}}}"
 
-/* Starts a server, sends it a request and stops it; writes what the server logged into `out`. */
+/* Starts a server, sends it a request and stops it. Writes to `out` what the server logged. */
 static void log_of_request(const char *headers, const char *body, char *out, size_t size)
 {
     struct served served;
@@ -86,7 +86,7 @@ static void log_of_request(const char *headers, const char *body, char *out, siz
     assert_int_equal(status, 200);
 }
 
-static void the_log_line_has_no_part_of_the_trace_context_but_its_id(void **state)
+static void the_log_line_has_the_trace_id_and_nothing_else_of_the_trace_context(void **state)
 {
     char log[4096];
 
@@ -99,17 +99,17 @@ static void the_log_line_has_no_part_of_the_trace_context_but_its_id(void **stat
     log_of_request(MCP_HEADERS "traceparent: " FROM_HEADER "\r\n",
                    PING("\"traceparent\":\"00-" TRACE "-" PARENT "-01\",\"baggage\":\"secret=1\""),
                    log, sizeof log);
-    /* the message's trace has precedence over the header's */
+    /* the message's traceparent takes precedence over the header's */
     assert_non_null(strstr(log, " trace " TRACE "\n"));
     assert_null(strstr(log, "secret"));
 }
 
-static void without_a_valid_trace_the_log_line_has_no_trace(void **state)
+static void without_a_valid_traceparent_the_log_line_has_no_trace_id(void **state)
 {
     char log[4096];
 
     (void)state;
-    /* a header traceparent that occurs twice is ignored, even if it is valid */
+    /* a traceparent header that occurs twice is ignored, even if it is valid */
     log_of_request(MCP_HEADERS "traceparent: " FROM_HEADER "\r\ntraceparent: " FROM_HEADER "\r\n",
                    PING("\"traceparent\":\"00-x\""), log, sizeof log);
     assert_non_null(strstr(log, "POST /mcp ping"));
@@ -119,10 +119,10 @@ static void without_a_valid_trace_the_log_line_has_no_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_id_of_a_valid_traceparent),
-        cmocka_unit_test(invalid_traceparents_have_no_id),
-        cmocka_unit_test(the_log_line_has_no_part_of_the_trace_context_but_its_id),
-        cmocka_unit_test(without_a_valid_trace_the_log_line_has_no_trace),
+        cmocka_unit_test(reads_the_trace_id_from_a_valid_traceparent),
+        cmocka_unit_test(refuses_invalid_traceparents),
+        cmocka_unit_test(the_log_line_has_the_trace_id_and_nothing_else_of_the_trace_context),
+        cmocka_unit_test(without_a_valid_traceparent_the_log_line_has_no_trace_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

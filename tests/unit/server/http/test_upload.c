@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of uploads: POST /v1/imports makes a run of a file, POST /v1/datasets a dataset. */
+/* Tests of uploads: POST /v1/imports turns a file into a run, and POST /v1/datasets turns one into
+ * a dataset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,11 +56,11 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request on a connection of its own; the answer must have this status. Returns the answer
- * as JSON; NULL if it is not JSON. */
+/* Sends a request on its own connection, and fails unless the answer has this status. Returns the
+ * answer as JSON, or NULL if it is not JSON. */
 static json_t *post(const char *path, const char *headers, const char *body, int status)
 {
-    /* under ThreadSanitizer, an answer to 9 MiB takes long */
+    /* under ThreadSanitizer, a body of 9 MiB takes a long time to answer */
     const struct timeval long_patience = { .tv_sec = 30 };
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -70,7 +71,7 @@ static json_t *post(const char *path, const char *headers, const char *body, int
     actual = http_exchange(&client, "POST", path, headers, body, &reply);
     http_close(&client);
     if (actual != status)
-        fail_msg("%d, not %d: %s", actual, status, text_string(&reply));
+        fail_msg("got %d, expected %d: %s", actual, status, text_string(&reply));
     return json_loads(text_string(&reply), 0, NULL);
 }
 
@@ -81,7 +82,7 @@ static void must_be_refused(const char *path, const char *headers, const char *b
     const char *message = json_get_text(json_object_get(reply, "error"), "message", "");
 
     if (strstr(message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", message, words);
+        fail_msg("\"%s\" does not contain \"%s\"", message, words);
 }
 
 static const char *run_id(const json_t *reply)
@@ -107,7 +108,7 @@ static void a_file_becomes_a_run(void **state)
     assert_true(evidence.cells[1].request_throughput == 6);
 }
 
-static void the_query_may_say_what_the_columns_are(void **state)
+static void the_query_can_say_what_the_columns_are(void **state)
 {
     json_auto_t *reply = post("/v1/imports?columns=u=concurrency&columns=speed%3Drequests_per_s",
                               NULL, "u,speed\n1,2\n4,6\n", 201);
@@ -136,7 +137,7 @@ static void a_file_becomes_a_dataset(void **state)
     must_be_refused("/v1/datasets?name=bad", NULL, "{\"prompt\":", 400, "cannot be read");
 }
 
-static void the_same_file_is_the_same_run(void **state)
+static void importing_a_file_again_returns_the_same_run(void **state)
 {
     json_auto_t *first = post("/v1/imports", NULL, GRID, 201);
     json_auto_t *second = post("/v1/imports/", NULL, GRID, 200);
@@ -146,7 +147,7 @@ static void the_same_file_is_the_same_run(void **state)
     assert_true(json_get_boolean(second, "already_known", false));
 }
 
-static void an_upload_notifies_clients_that_the_list_of_resources_changed(void **state)
+static void an_upload_notifies_clients_that_the_resource_list_changed(void **state)
 {
     struct http_client client;
     TEXT_AUTO headers = { 0 };
@@ -166,7 +167,7 @@ static void an_upload_notifies_clients_that_the_list_of_resources_changed(void *
     free(session);
 }
 
-static void says_what_is_wrong_with_a_file_or_the_query(void **state)
+static void a_refusal_says_what_is_wrong_with_the_file_or_the_query(void **state)
 {
     (void)state;
     must_be_refused("/v1/imports", NULL, "hello", 400, "none of the known formats");
@@ -179,7 +180,7 @@ static void says_what_is_wrong_with_a_file_or_the_query(void **state)
     must_be_refused("/v1/imports?%ff=1", NULL, GRID, 400, "");
 }
 
-static void viewers_may_not_upload(void **state)
+static void viewers_cannot_upload(void **state)
 {
     struct change change = { .actor = { "root", "admin", "", "" }, .tool = "key" };
     char key[KEY_SIZE], digest_text[DIGEST_TEXT_SIZE];
@@ -199,7 +200,8 @@ static void viewers_may_not_upload(void **state)
                     "/v1/imports needs the role operator; vera has the role viewer");
 }
 
-/* A table of about `length` bytes in 1000 long rows: a run may have 20,000 cells at most. */
+/* Makes a table of about `length` bytes. It has only 1000 rows, which are long, because a run can
+ * have at most 20,000 cells. */
 static char *long_grid(size_t length)
 {
     struct text grid = { 0 };
@@ -214,7 +216,7 @@ static char *long_grid(size_t length)
     return text_take(&grid);
 }
 
-static void a_file_may_be_larger_than_other_bodies(void **state)
+static void an_uploaded_file_can_be_larger_than_other_request_bodies(void **state)
 {
     char *grid = long_grid(9 << 20);
     json_auto_t *reply = post("/v1/imports", NULL, grid, 201);
@@ -224,7 +226,8 @@ static void a_file_may_be_larger_than_other_bodies(void **state)
     free(grid);
 }
 
-/* Sends the head of a request with a body of `length` bytes, and `bytes`, which begin the body. */
+/* Sends the head of a request whose body has `length` bytes, then `bytes`, the beginning of the
+ * body. */
 static void begin_upload(struct http_client *client, size_t length, const char *bytes)
 {
     TEXT_AUTO request = { 0 };
@@ -246,8 +249,8 @@ static void a_file_far_over_the_limit_is_refused_before_it_is_sent(void **state)
     http_close(&client);
 }
 
-/* Like Python's urllib, the client reads only when it has sent everything. */
-static void a_client_that_sends_all_of_a_too_large_file_can_read_why(void **state)
+/* Like Python's urllib, the client reads only after it has sent everything. */
+static void a_client_that_sends_a_whole_oversized_file_can_read_the_refusal(void **state)
 {
     static const char bytes[1 << 20] = { 0 };
     struct http_client client;
@@ -285,7 +288,7 @@ static void a_client_that_disconnects_during_an_upload_leaves_no_upload_behind(v
     assert_true(uploads_become(0));
 }
 
-static void uploads_that_stall_are_ended(void **state)
+static void stalled_uploads_are_disconnected(void **state)
 {
     struct http_client client;
 
@@ -313,8 +316,8 @@ static void concurrent_uploads_are_limited(void **state)
     assert_true(uploads_become(0));
 }
 
-/* Uploads until one is refused: on a slow machine, the rate allows several. */
-static void uploads_count_against_the_rate_of_their_principal(void **state)
+/* Repeats the upload until it is refused: on a slow machine, the rate limit allows several. */
+static void uploads_count_towards_the_rate_limit_of_their_principal(void **state)
 {
     struct http_client client;
     TEXT_AUTO reply = { 0 };
@@ -329,7 +332,7 @@ static void uploads_count_against_the_rate_of_their_principal(void **state)
     }
     http_close(&client);
     assert_int_equal(status, 429);
-    assert_non_null(strstr(text_string(&reply), "local may send 1 in a second"));
+    assert_non_null(strstr(text_string(&reply), "local may send 1 per second"));
 }
 
 int main(void)
@@ -337,20 +340,20 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_file_becomes_a_run),
-        TEST(the_query_may_say_what_the_columns_are),
+        TEST(the_query_can_say_what_the_columns_are),
         TEST(a_file_becomes_a_dataset),
-        TEST(the_same_file_is_the_same_run),
-        TEST(an_upload_notifies_clients_that_the_list_of_resources_changed),
-        TEST(says_what_is_wrong_with_a_file_or_the_query),
-        TEST(viewers_may_not_upload),
-        TEST(a_file_may_be_larger_than_other_bodies),
+        TEST(importing_a_file_again_returns_the_same_run),
+        TEST(an_upload_notifies_clients_that_the_resource_list_changed),
+        TEST(a_refusal_says_what_is_wrong_with_the_file_or_the_query),
+        TEST(viewers_cannot_upload),
+        TEST(an_uploaded_file_can_be_larger_than_other_request_bodies),
         TEST(a_file_far_over_the_limit_is_refused_before_it_is_sent),
-        TEST(a_client_that_sends_all_of_a_too_large_file_can_read_why),
+        TEST(a_client_that_sends_a_whole_oversized_file_can_read_the_refusal),
         TEST(a_client_that_disconnects_during_an_upload_leaves_no_upload_behind),
-        cmocka_unit_test_setup_teardown(uploads_that_stall_are_ended, start_with_short_timeout,
+        cmocka_unit_test_setup_teardown(stalled_uploads_are_disconnected, start_with_short_timeout,
                                         stop),
         TEST(concurrent_uploads_are_limited),
-        cmocka_unit_test_setup_teardown(uploads_count_against_the_rate_of_their_principal,
+        cmocka_unit_test_setup_teardown(uploads_count_towards_the_rate_limit_of_their_principal,
                                         start_with_rate_limit, stop),
     };
 

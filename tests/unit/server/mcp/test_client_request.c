@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a call sends to the client of its session: questions, and log messages. */
+/* Tests of what a tool call sends to the client of its session: questions and log messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,12 +51,12 @@ static int stop(void **state)
 /* ---- A client with a session ---- */
 
 struct peer {
-    char *headers; /* of its requests */
+    char *headers; /* sent with each of its requests */
     struct http_client call;
     struct text pending;
 };
 
-/* Begins a session. Returns the headers of its requests, which the caller frees. */
+/* Begins a session. Returns the headers for requests in this session, which the caller frees. */
 static char *begin_session(const char *version, const char *capabilities)
 {
     struct http_client client;
@@ -105,7 +105,7 @@ static void call_tool(struct peer *peer, const char *tool, const char *arguments
     assert_int_equal(http_read_head(&peer->call), 200);
 }
 
-/* Returns the next message on the call's stream, which the caller releases; NULL: none came. */
+/* Returns the next message on the call's stream, or NULL if none arrives; the caller frees it. */
 static json_t *receive(struct peer *peer)
 {
     TEXT_AUTO event = { 0 };
@@ -119,7 +119,8 @@ static json_t *receive(struct peer *peer)
     return message;
 }
 
-/* Posts a response to a request: `member` is "result" or "error". Returns the status. */
+/* Posts the client's response to a request from the server. `member` is "result" or "error".
+ * Returns the HTTP status. */
 static int respond(const char *headers, const json_t *request, const char *member,
                    const char *value)
 {
@@ -137,7 +138,7 @@ static int respond(const char *headers, const json_t *request, const char *membe
 
 /* ---- Tests ---- */
 
-static void a_form_is_asked_on_the_stream_of_its_call(void **state)
+static void a_form_is_sent_on_the_stream_of_its_call(void **state)
 {
     struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
@@ -182,7 +183,7 @@ static void several_questions_are_asked_at_once(void **state)
     peer_end(&peer);
 }
 
-static void a_capability_that_was_not_declared_is_named(void **state)
+static void an_error_names_the_capabilities_that_the_client_did_not_declare(void **state)
 {
     static const struct {
         const char *version, *capabilities, *tool, *named;
@@ -206,7 +207,7 @@ static void a_capability_that_was_not_declared_is_named(void **state)
     }
 }
 
-static void clients_that_open_pages_are_asked_to_open_one(void **state)
+static void a_client_that_can_open_pages_is_asked_to_open_one(void **state)
 {
     struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
@@ -222,7 +223,7 @@ static void clients_that_open_pages_are_asked_to_open_one(void **state)
     peer_end(&peer);
 }
 
-static void a_form_is_a_link_to_its_page_for_clients_that_show_no_forms(void **state)
+static void a_client_that_shows_no_forms_gets_a_link_to_a_page_with_the_form(void **state)
 {
     struct peer peer;
     json_auto_t *request = NULL, *result = NULL;
@@ -242,7 +243,7 @@ static void a_form_is_a_link_to_its_page_for_clients_that_show_no_forms(void **s
     peer_end(&peer);
 }
 
-static void answers_of_another_session_or_id_are_dropped(void **state)
+static void answers_from_another_session_or_with_a_wrong_id_are_ignored(void **state)
 {
     struct peer peer;
     char *other;
@@ -260,17 +261,17 @@ static void answers_of_another_session_or_id_are_dropped(void **state)
     respond(peer.headers, request, "result", "{\"action\":\"decline\"}");
     respond(peer.headers, request, "result", YES); /* too late */
     result = receive(&peer);
-    assert_string_equal(text_at(result, "result.content.0.text"), "the user answered decline");
+    assert_string_equal(text_at(result, "result.content.0.text"), "the user answered \"decline\"");
     free(other);
     peer_end(&peer);
 }
 
-static void bad_answers_fail_the_call_with_the_reason(void **state)
+static void after_a_bad_answer_the_call_fails_and_says_why(void **state)
 {
     static const struct {
         const char *member, *value, *words;
     } cases[] = {
-        { "result", "{\"action\":\"maybe\"}", "no \"action\"" },
+        { "result", "{\"action\":\"maybe\"}", "needs an \"action\"" },
         { "result", "{\"action\":\"accept\"}", "\"content\" is not an object" },
         { "result", "{\"action\":\"accept\",\"content\":{}}", "\"ok\" is missing" },
         { "result", "{\"action\":\"accept\",\"content\":{\"ok\":\"yes\"}}", "of type boolean" },
@@ -291,12 +292,13 @@ static void bad_answers_fail_the_call_with_the_reason(void **state)
         result = receive(&peer);
         assert_true(json_boolean_value(json_at(result, "result.isError")));
         if (strstr(text_at(result, "result.content.0.text"), cases[i].words) == NULL)
-            fail_msg("%s", text_at(result, "result.content.0.text"));
+            fail_msg("\"%s\" does not contain \"%s\"", text_at(result, "result.content.0.text"),
+                     cases[i].words);
         peer_end(&peer);
     }
 }
 
-static void a_question_nobody_answers_is_withdrawn(void **state)
+static void a_question_that_nobody_answers_is_withdrawn(void **state)
 {
     struct peer peer;
     json_auto_t *request = NULL, *withdrawn = NULL, *result = NULL;
@@ -354,7 +356,7 @@ static void stopping_the_server_ends_the_wait(void **state)
     peer_end(&peer);
 }
 
-static void without_session_or_stream_nobody_is_asked(void **state)
+static void a_call_without_a_session_or_stream_cannot_ask_questions(void **state)
 {
     static const char body[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
                                "{\"name\":\"confirm\",\"arguments\":" CONFIRM_A "}}";
@@ -372,14 +374,14 @@ static void without_session_or_stream_nobody_is_asked(void **state)
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "text/event-stream"));
     call_tool(&peer, "confirm", CONFIRM_A);
     result = receive(&peer);
-    assert_non_null(strstr(text_at(result, "result.content.0.text"), "one with a session"));
+    assert_non_null(strstr(text_at(result, "result.content.0.text"), "only in a session"));
     peer_end(&peer);
     free(headers);
 }
 
 /* ---- The log ---- */
 
-/* Reads until the call's stream ends. Checks the log messages, and returns their number. */
+/* Reads until the call's stream ends. Checks the log messages, and returns how many there were. */
 static size_t count_log_messages(struct peer *peer)
 {
     size_t count = 0;
@@ -431,7 +433,7 @@ static void log_messages_below_the_level_of_the_session_are_not_sent(void **stat
     }
 }
 
-static void the_level_of_a_session_outlives_a_restart(void **state)
+static void the_log_level_of_a_session_survives_a_restart(void **state)
 {
     struct peer loud, quiet;
 
@@ -453,23 +455,28 @@ static void the_level_of_a_session_outlives_a_restart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_form_is_asked_on_the_stream_of_its_call, start, stop),
+        cmocka_unit_test_setup_teardown(a_form_is_sent_on_the_stream_of_its_call, start, stop),
         cmocka_unit_test_setup_teardown(several_questions_are_asked_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(a_capability_that_was_not_declared_is_named, start, stop),
-        cmocka_unit_test_setup_teardown(a_form_is_a_link_to_its_page_for_clients_that_show_no_forms,
+        cmocka_unit_test_setup_teardown(
+            an_error_names_the_capabilities_that_the_client_did_not_declare, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_client_that_shows_no_forms_gets_a_link_to_a_page_with_the_form, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_can_open_pages_is_asked_to_open_one, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(answers_from_another_session_or_with_a_wrong_id_are_ignored,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(clients_that_open_pages_are_asked_to_open_one, start, stop),
-        cmocka_unit_test_setup_teardown(answers_of_another_session_or_id_are_dropped, start, stop),
-        cmocka_unit_test_setup_teardown(bad_answers_fail_the_call_with_the_reason, start, stop),
-        cmocka_unit_test_setup_teardown(a_question_nobody_answers_is_withdrawn,
+        cmocka_unit_test_setup_teardown(after_a_bad_answer_the_call_fails_and_says_why, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_question_that_nobody_answers_is_withdrawn,
                                         start_with_short_ask_timeout, stop),
         cmocka_unit_test_setup_teardown(cancelling_the_call_or_ending_the_session_ends_the_wait,
                                         start, stop),
         cmocka_unit_test_setup_teardown(stopping_the_server_ends_the_wait, start, stop),
-        cmocka_unit_test_setup_teardown(without_session_or_stream_nobody_is_asked, start, stop),
+        cmocka_unit_test_setup_teardown(a_call_without_a_session_or_stream_cannot_ask_questions,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(log_messages_below_the_level_of_the_session_are_not_sent,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(the_level_of_a_session_outlives_a_restart, start, stop),
+        cmocka_unit_test_setup_teardown(the_log_level_of_a_session_survives_a_restart, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include "server/mcp/header_value.h"
 
-/* `expected` NULL: the value must be refused. */
+/* Checks that the value is decoded to `expected` or, if that is NULL, that it is refused. */
 static void check(const char *value, const char *expected)
 {
     char *decoded = header_value_decode(value);
@@ -38,7 +38,7 @@ static void plain_text_is_returned_as_written(void **state)
 static void base64_is_decoded(void **state)
 {
     (void)state;
-    check("=?base64?" /* in two parts, because the two question marks before = make a trigraph */
+    check("=?base64?" /* in two parts, because two question marks and = would form a trigraph */
           "?=",
           "");
     check("=?base64?YQ==?=", "a");
@@ -56,7 +56,7 @@ static void malformed_values_are_refused(void **state)
     check("=?base64?YR==?=", NULL); /* unused bits that are not 0 */
     check("=?base64?Y===?=", NULL); /* one digit */
     check("=?base64?====?=", NULL); /* no digits */
-    check("=?base64?Y Q=?=", NULL); /* a blank */
+    check("=?base64?Y Q=?=", NULL); /* a space */
     check("=?base64?_-8=?=", NULL); /* the URL-safe alphabet */
     check("=?base64?/w==?=", NULL); /* not UTF-8 */
     check("=?base64?YQBi?=", NULL); /* a NUL */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The legacy era of MCP (the revisions before 2026-07-28), over HTTP. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Returns MCP_HEADERS with the session's header; the caller frees the text. */
+/* Returns MCP_HEADERS and a header with the session's id; the caller frees the string. */
 static char *session_headers(const char *session)
 {
     struct text headers = { 0 };
@@ -65,7 +66,7 @@ static void initialize_introduces_the_server(void **state)
     assert_int_equal(integer_at(reply, "id"), 1);
 }
 
-static void initialize_answers_the_version_it_was_asked_for_or_its_latest(void **state)
+static void initialize_answers_with_the_requested_version_or_the_latest_legacy_one(void **state)
 {
     static const char *const cases[][2] = {
         { "2024-11-05", "2024-11-05" }, { "2025-03-26", "2025-03-26" },
@@ -93,7 +94,7 @@ static void initialize_answers_the_version_it_was_asked_for_or_its_latest(void *
     }
 }
 
-static void a_session_is_found_until_it_is_deleted_and_then_answers_404(void **state)
+static void requests_in_a_session_get_404_after_it_was_deleted(void **state)
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}";
     char *session, *headers;
@@ -114,7 +115,7 @@ static void a_session_is_found_until_it_is_deleted_and_then_answers_404(void **s
     free(headers);
 }
 
-static void an_unknown_session_answers_404_to_requests_and_notifications(void **state)
+static void requests_and_notifications_in_an_unknown_session_get_404(void **state)
 {
     char *headers = session_headers("ses_unknown");
     json_auto_t *reply = NULL;
@@ -130,7 +131,7 @@ static void an_unknown_session_answers_404_to_requests_and_notifications(void **
     free(headers);
 }
 
-static void a_session_outlives_a_restart_of_the_server(void **state)
+static void a_session_survives_a_restart_of_the_server(void **state)
 {
     char *session, *headers;
     json_auto_t *reply = NULL;
@@ -182,7 +183,7 @@ static void notifications_and_responses_are_accepted_and_answered_without_a_body
                      202);
 }
 
-static void an_initialize_without_an_id_makes_no_session(void **state)
+static void initialize_without_an_id_creates_no_session(void **state)
 {
     struct http_client client;
     int status;
@@ -223,7 +224,7 @@ static void an_unsupported_version_header_is_refused(void **state)
     assert_int_equal(integer_at(reply, "error.code"), -32000);
 }
 
-static void an_unknown_tool_is_an_error_and_a_failing_tool_a_result(void **state)
+static void an_unknown_tool_is_a_protocol_error_but_a_failed_call_has_a_result(void **state)
 {
     json_auto_t *unknown = NULL, *failed = NULL, *broken = NULL;
     int status;
@@ -248,11 +249,11 @@ static void an_unknown_tool_is_an_error_and_a_failing_tool_a_result(void **state
                   "\"echo\",\"arguments\":{\"text\":\"break\"}}}",
                   &status);
     assert_true(json_is_true(json_at(broken, "result.isError")));
-    assert_null(strstr(text_at(broken, "result.content.0.text"), "secret of the house"));
+    assert_null(strstr(text_at(broken, "result.content.0.text"), "internal secret"));
     assert_non_null(strstr(text_at(broken, "result.content.0.text"), "req_"));
 }
 
-static void progress_comes_before_the_result_on_the_requests_own_stream_and_only_rises(void **state)
+static void progress_is_sent_before_the_result_on_the_same_stream_and_always_increases(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -288,7 +289,7 @@ static void progress_comes_before_the_result_on_the_requests_own_stream_and_only
     http_close(&client);
 }
 
-/* Begins a session of this revision, and returns its id, which the caller frees. */
+/* Begins a session with this revision of MCP, and returns its id, which the caller frees. */
 static char *initialize_as(const char *version)
 {
     struct http_client client;
@@ -317,11 +318,13 @@ static int count_lines(const char *text, const char *prefix)
     return count;
 }
 
-static void streams_of_calls_have_ids_and_a_priming_event_where_the_revision_has_them(void **state)
+/* A priming event has an id but no message: a client that lost its connection can resume the stream
+ * after this event. */
+static void event_ids_and_priming_events_are_sent_only_in_revisions_that_have_them(void **state)
 {
     static const struct {
         const char *version;
-        int has_ids, has_priming_event; /* 1: yes */
+        int has_ids, has_priming_event; /* 0 or 1 */
     } cases[] = {
         { "2025-11-25", 1, 1 },
         { "2025-06-18", 1, 0 },
@@ -402,7 +405,7 @@ static void a_client_that_accepts_only_streams_gets_one(void **state)
 #define CANCEL(id)                                                                                 \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id "}}"
 
-/* Starts a long call in a session and waits until it runs. */
+/* Starts a long call in a session and waits until it is running. */
 static void begin_long_call(struct http_client *client, const char *headers)
 {
     http_open(client, port());
@@ -432,7 +435,7 @@ static void cancelling_stops_the_call_and_ends_its_stream_without_an_answer(void
     free(headers);
 }
 
-static void cancelling_reaches_no_call_of_another_session_or_id(void **state)
+static void cancelling_does_not_affect_calls_in_another_session_or_with_another_id(void **state)
 {
     char *mine = mcp_initialize(port(), NULL), *other = mcp_initialize(port(), NULL);
     char *my_headers = session_headers(mine), *other_headers = session_headers(other);
@@ -488,7 +491,7 @@ static void ending_a_session_cancels_its_calls(void **state)
     free(headers);
 }
 
-static void a_new_standing_stream_replaces_the_old(void **state)
+static void a_new_long_lived_stream_replaces_the_sessions_old_one(void **state)
 {
     char *session = mcp_initialize(port(), NULL), *headers = session_headers(session);
     struct http_client first, second;
@@ -512,14 +515,14 @@ static void a_new_standing_stream_replaces_the_old(void **state)
     free(headers);
 }
 
-static void a_standing_stream_needs_a_session(void **state)
+static void a_long_lived_stream_needs_a_session(void **state)
 {
     (void)state;
     assert_int_equal(
         http_request(port(), "GET", "/mcp", "Accept: text/event-stream\r\n", NULL, NULL), 400);
 }
 
-static void only_2025_03_26_has_batches(void **state)
+static void batches_are_accepted_in_2025_03_26_and_refused_in_2025_11_25(void **state)
 {
     static const char batch[] =
         "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
@@ -572,39 +575,41 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(initialize_introduces_the_server, start, stop),
         cmocka_unit_test_setup_teardown(
-            initialize_answers_the_version_it_was_asked_for_or_its_latest, start, stop),
-        cmocka_unit_test_setup_teardown(a_session_is_found_until_it_is_deleted_and_then_answers_404,
+            initialize_answers_with_the_requested_version_or_the_latest_legacy_one, start, stop),
+        cmocka_unit_test_setup_teardown(requests_in_a_session_get_404_after_it_was_deleted, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(requests_and_notifications_in_an_unknown_session_get_404,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(
-            an_unknown_session_answers_404_to_requests_and_notifications, start, stop),
-        cmocka_unit_test_setup_teardown(a_session_outlives_a_restart_of_the_server, start, stop),
+        cmocka_unit_test_setup_teardown(a_session_survives_a_restart_of_the_server, start, stop),
         cmocka_unit_test_setup_teardown(requests_without_a_session_are_served_too, start, stop),
         cmocka_unit_test_setup_teardown(
             notifications_and_responses_are_accepted_and_answered_without_a_body, start, stop),
-        cmocka_unit_test_setup_teardown(an_initialize_without_an_id_makes_no_session, start, stop),
+        cmocka_unit_test_setup_teardown(initialize_without_an_id_creates_no_session, start, stop),
         cmocka_unit_test_setup_teardown(the_refusal_of_an_unknown_method_has_the_id_of_the_request,
                                         start, stop),
         cmocka_unit_test_setup_teardown(an_unsupported_version_header_is_refused, start, stop),
-        cmocka_unit_test_setup_teardown(an_unknown_tool_is_an_error_and_a_failing_tool_a_result,
-                                        start, stop),
         cmocka_unit_test_setup_teardown(
-            progress_comes_before_the_result_on_the_requests_own_stream_and_only_rises, start,
+            an_unknown_tool_is_a_protocol_error_but_a_failed_call_has_a_result, start, stop),
+        cmocka_unit_test_setup_teardown(
+            progress_is_sent_before_the_result_on_the_same_stream_and_always_increases, start,
             stop),
         cmocka_unit_test_setup_teardown(
-            streams_of_calls_have_ids_and_a_priming_event_where_the_revision_has_them, start, stop),
+            event_ids_and_priming_events_are_sent_only_in_revisions_that_have_them, start, stop),
         cmocka_unit_test_setup_teardown(without_a_progress_token_no_progress_is_reported, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_client_that_accepts_no_streams_gets_json, start, stop),
         cmocka_unit_test_setup_teardown(a_client_that_accepts_only_streams_gets_one, start, stop),
         cmocka_unit_test_setup_teardown(
             cancelling_stops_the_call_and_ends_its_stream_without_an_answer, start, stop),
-        cmocka_unit_test_setup_teardown(cancelling_reaches_no_call_of_another_session_or_id, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(
+            cancelling_does_not_affect_calls_in_another_session_or_with_another_id, start, stop),
         cmocka_unit_test_setup_teardown(disconnecting_does_not_cancel_a_call, start, stop),
         cmocka_unit_test_setup_teardown(ending_a_session_cancels_its_calls, start, stop),
-        cmocka_unit_test_setup_teardown(a_new_standing_stream_replaces_the_old, start, stop),
-        cmocka_unit_test_setup_teardown(a_standing_stream_needs_a_session, start, stop),
-        cmocka_unit_test_setup_teardown(only_2025_03_26_has_batches, start, stop),
+        cmocka_unit_test_setup_teardown(a_new_long_lived_stream_replaces_the_sessions_old_one,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_long_lived_stream_needs_a_session, start, stop),
+        cmocka_unit_test_setup_teardown(
+            batches_are_accepted_in_2025_03_26_and_refused_in_2025_11_25, start, stop),
         cmocka_unit_test_setup_teardown(logging_levels_are_checked, start, stop),
     };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The modern era of MCP (revision 2026-07-28), over HTTP. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +64,7 @@ static void discover_introduces_the_server_and_its_versions(void **state)
     assert_string_equal(text_at(reply, "id"), "r1");
 }
 
-static void results_say_their_type_and_server(void **state)
+static void results_state_their_type_and_the_server(void **state)
 {
     json_auto_t *list = NULL, *call = NULL;
     const json_t *meta;
@@ -82,7 +83,7 @@ static void results_say_their_type_and_server(void **state)
     assert_string_equal(text_at(meta, "name"), "opsbrain");
 }
 
-static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **state)
+static void wrong_requests_and_headers_get_the_right_status_and_code(void **state)
 {
     static const struct {
         const char *headers, *body;
@@ -91,7 +92,7 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
         /* the version is only in the header */
         { MODERN_HEADERS("tools/list"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
           400, -32602 },
-        /* no header with the version */
+        /* no version header */
         { MCP_HEADERS "Mcp-Method: tools/list\r\n", REQUEST("tools/list", ""), 400, -32020 },
         /* a different version in the header */
         { MCP_HEADERS "MCP-Protocol-Version: 2027-01-01\r\nMcp-Method: tools/list\r\n",
@@ -116,7 +117,7 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
         { MODERN_HEADERS("tools/call"), CALL_ECHO, 400, -32020 },
         { CALL_HEADERS("slow"), CALL_ECHO, 400, -32020 },
         { CALL_HEADERS("=?base64?!!!?="), CALL_ECHO, 400, -32020 },
-        /* methods that do not exist, or no longer */
+        /* methods that do not exist, or no longer exist */
         { MODERN_HEADERS("no/such"), REQUEST("no/such", ""), 404, -32601 },
         { MODERN_HEADERS("initialize"), REQUEST("initialize", ""), 404, -32601 },
         { MODERN_HEADERS("ping"), REQUEST("ping", ""), 404, -32601 },
@@ -136,8 +137,9 @@ static void faulty_envelopes_and_headers_get_the_right_status_and_code(void **st
         json_auto_t *reply = post(cases[i].headers, cases[i].body, &status);
 
         if (status != cases[i].status || integer_at(reply, "error.code") != cases[i].code)
-            fail_msg("case %zu: %d, %d: %s", i, status, (int)integer_at(reply, "error.code"),
-                     text_at(reply, "error.message"));
+            fail_msg("case %zu: got status %d, code %d (%s), expected %d, %d", i, status,
+                     (int)integer_at(reply, "error.code"), text_at(reply, "error.message"),
+                     cases[i].status, cases[i].code);
     }
 }
 
@@ -157,7 +159,7 @@ static void the_refusal_of_an_unsupported_version_lists_the_supported_versions(v
     assert_int_equal(integer_at(reply, "id"), 1);
 }
 
-static void the_name_header_may_be_in_base64(void **state)
+static void the_name_header_can_be_in_base64(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -168,7 +170,7 @@ static void the_name_header_may_be_in_base64(void **state)
     assert_string_equal(text_at(reply, "result.structuredContent.text"), "x");
 }
 
-static void blanks_around_the_values_of_headers_are_ignored(void **state)
+static void spaces_and_tabs_around_header_values_are_ignored(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -214,7 +216,7 @@ static void only_post_is_allowed(void **state)
     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                                  \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
 
-/* Posts a call, waits until its tool runs, and disconnects. */
+/* Posts a call, waits until its tool is running, and disconnects. */
 static void leave_during(const char *headers, const char *body)
 {
     struct http_client client;
@@ -247,7 +249,8 @@ static void disconnecting_cancels_a_call_that_reports_progress(void **state)
     must_be_cancelled_soon();
 }
 
-/* The client may have closed only its sending side, and still wait: see test_half_closed.c. */
+/* The client might have closed only its sending side, and might still be waiting for the answer:
+ * see test_half_closed.c. */
 static void disconnecting_does_not_cancel_a_call_answered_in_one_piece(void **state)
 {
     (void)state;
@@ -291,7 +294,7 @@ static void listening_is_acknowledged_and_ends_with_a_result_when_the_server_sto
     http_close(&client);
 }
 
-static void equal_ids_of_two_clients_are_kept_apart(void **state)
+static void two_clients_can_use_the_same_request_id_and_progress_token(void **state)
 {
     struct http_client first, second;
     TEXT_AUTO reply = { 0 };
@@ -326,13 +329,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(discover_introduces_the_server_and_its_versions, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(results_say_their_type_and_server, start, stop),
-        cmocka_unit_test_setup_teardown(faulty_envelopes_and_headers_get_the_right_status_and_code,
+        cmocka_unit_test_setup_teardown(results_state_their_type_and_the_server, start, stop),
+        cmocka_unit_test_setup_teardown(wrong_requests_and_headers_get_the_right_status_and_code,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
             the_refusal_of_an_unsupported_version_lists_the_supported_versions, start, stop),
-        cmocka_unit_test_setup_teardown(the_name_header_may_be_in_base64, start, stop),
-        cmocka_unit_test_setup_teardown(blanks_around_the_values_of_headers_are_ignored, start,
+        cmocka_unit_test_setup_teardown(the_name_header_can_be_in_base64, start, stop),
+        cmocka_unit_test_setup_teardown(spaces_and_tabs_around_header_values_are_ignored, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_session_header_is_ignored, start, stop),
         cmocka_unit_test_setup_teardown(only_post_is_allowed, start, stop),
@@ -344,7 +347,8 @@ int main(void)
                                         start, stop),
         cmocka_unit_test_setup_teardown(
             listening_is_acknowledged_and_ends_with_a_result_when_the_server_stops, start, stop),
-        cmocka_unit_test_setup_teardown(equal_ids_of_two_clients_are_kept_apart, start, stop),
+        cmocka_unit_test_setup_teardown(two_clients_can_use_the_same_request_id_and_progress_token,
+                                        start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

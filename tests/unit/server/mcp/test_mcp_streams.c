@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of sessions over the wire: resuming a call and the standing stream, also after a restart
- * of the server. */
+/* The streams of sessions, over HTTP: resuming a call's stream or the session's long-lived stream,
+ * including after a restart of the server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@
 #include "tests/unit/support/served.h"
 
 static struct served served;
-static struct served revived; /* started on the database that a killed `served` would leave */
+static struct served
+    revived; /* started with the database that `served` would leave if it were killed */
 static atomic_bool may_answer;
 
 /* A tool that ends the connection of its call, and answers once may_answer is set or the call is
@@ -73,14 +74,14 @@ static void restart(void)
     served_start(&served, NULL);
 }
 
-/* ---- A client of one session ---- */
+/* ---- A client with one session ---- */
 
 struct peer {
     const struct served *at;
     char *session;
     struct http_client http;
     struct text pending, event;
-    char last_id[80]; /* of the last event that had an id */
+    char last_id[80]; /* the id of the last event that had one */
 };
 
 static void peer_begin(struct peer *peer)
@@ -103,7 +104,8 @@ static void peer_end(struct peer *peer)
     free(peer->session);
 }
 
-/* Sends a request on a new connection; returns the status. `last_id` NULL: none. */
+/* Sends a request on a new connection, with the header Last-Event-ID unless `last_id` is NULL.
+ * Returns the status. */
 static int peer_send(struct peer *peer, const char *verb, const char *last_id, const char *body)
 {
     TEXT_AUTO headers = { 0 };
@@ -116,7 +118,8 @@ static int peer_send(struct peer *peer, const char *verb, const char *last_id, c
     return http_read_head(&peer->http);
 }
 
-/* Receives the next event that is no comment: its data is peer->event, "" for a priming event. */
+/* Receives the next event that is not a comment. Its data is written to peer->event ("" for a
+ * priming event). Returns false if the stream has ended. */
 static bool peer_receive(struct peer *peer)
 {
     for (;;) {
@@ -135,7 +138,7 @@ static bool peer_receive(struct peer *peer)
     }
 }
 
-/* Returns the next message, which must come; the caller releases it. */
+/* Returns the next message; the caller releases it. The test fails if the stream ends first. */
 static json_t *peer_message(struct peer *peer)
 {
     struct error error;
@@ -150,8 +153,8 @@ static json_t *peer_message(struct peer *peer)
     return json;
 }
 
-/* Returns the answer, which may follow progress; then the stream must end. The caller releases it.
- */
+/* Skips progress messages and returns the answer, which the caller releases. After the answer, the
+ * stream must end. */
 static json_t *peer_answer(struct peer *peer)
 {
     json_t *json = peer_message(peer);
@@ -185,7 +188,7 @@ static void check_refused(struct peer *peer, const char *last_id)
 
 /* ---- Calls ---- */
 
-static void a_call_whose_connection_ended_is_resumed_where_it_was_and_continues(void **state)
+static void a_call_is_resumed_on_a_new_connection_after_the_last_received_event(void **state)
 {
     struct peer peer;
     json_auto_t *progress = NULL, *answer = NULL;
@@ -215,8 +218,8 @@ static void a_call_whose_connection_ended_is_resumed_where_it_was_and_continues(
 }
 
 /* Some clients reconnect whenever a stream ends. They would show an error status to their users,
- * and would reconnect to a stream without events again and again. */
-static void a_client_that_received_everything_gets_204(void **state)
+ * and an empty stream would make them reconnect again and again. */
+static void a_client_that_reconnects_after_receiving_everything_gets_204(void **state)
 {
     struct peer peer;
     TEXT_AUTO body = { 0 };
@@ -236,7 +239,7 @@ static void a_client_that_received_everything_gets_204(void **state)
     peer_end(&peer);
 }
 
-static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(void **state)
+static void a_client_that_was_disconnected_gets_the_answer_when_it_reconnects(void **state)
 {
     struct peer peer;
 
@@ -247,7 +250,7 @@ static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(vo
     assert_true(peer_receive(&peer));
     peer_hang_up(&peer);
     assert_true(served_reaches(&served_done, 1));
-    for (int i = 0; i < 2; i++) { /* more than once */
+    for (int i = 0; i < 2; i++) { /* the same answer can be received more than once */
         json_auto_t *answer = NULL;
         char resumed_id[80];
 
@@ -261,7 +264,7 @@ static void an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back(vo
     peer_end(&peer);
 }
 
-static void a_tool_may_end_the_connection_of_its_call_and_answer_on_a_later_one(void **state)
+static void a_tool_can_end_the_connection_of_its_call_and_answer_on_a_later_one(void **state)
 {
     struct peer peer;
     json_auto_t *answer = NULL;
@@ -283,7 +286,7 @@ static void a_tool_may_end_the_connection_of_its_call_and_answer_on_a_later_one(
     peer_end(&peer);
 }
 
-static void a_tool_does_not_end_a_connection_without_a_session(void **state)
+static void a_tool_cannot_end_the_connection_of_a_call_without_a_session(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -296,7 +299,7 @@ static void a_tool_does_not_end_a_connection_without_a_session(void **state)
     assert_null(strstr(text_string(&reply), "id: "));
 }
 
-static void a_new_connection_takes_the_call_from_one_that_is_still_open(void **state)
+static void resuming_a_call_ends_the_old_connection_if_it_is_still_open(void **state)
 {
     struct peer peer, second;
     json_auto_t *answer = NULL;
@@ -317,7 +320,7 @@ static void a_new_connection_takes_the_call_from_one_that_is_still_open(void **s
     peer_end(&peer);
 }
 
-static void event_ids_of_another_session_and_unknown_ids_are_refused(void **state)
+static void event_ids_from_another_session_and_unknown_event_ids_are_refused(void **state)
 {
     static const char *const unknown[] = {
         "x",   "_1",  "0_",          "abc_1",
@@ -367,7 +370,7 @@ static void clients_with_the_same_ids_and_tokens_receive_only_their_own_messages
 
 /* ---- After a restart ---- */
 
-static void a_finished_answer_outlives_a_restart(void **state)
+static void an_answer_that_was_not_received_survives_a_restart(void **state)
 {
     struct peer peer;
     json_auto_t *answer = NULL;
@@ -387,7 +390,7 @@ static void a_finished_answer_outlives_a_restart(void **state)
     peer_end(&peer);
 }
 
-/* Stores what a process that is killed during a call leaves behind. */
+/* Stores what a server that was killed during a call would leave behind. */
 static void lose_call(const struct peer *peer, const char *stream, const char *request_id)
 {
     struct error error;
@@ -396,7 +399,8 @@ static void lose_call(const struct peer *peer, const char *stream, const char *r
                                  request_id, clock_utc_ms(), &error));
 }
 
-/* The answer must say that the outcome is unknown, and `words`: where to look for it. */
+/* Checks that the answer says that the outcome is unknown, and contains `words`, which say where to
+ * look for it. */
 static void check_lost(struct peer *peer, const char *last_id, const char *words)
 {
     json_auto_t *answer = NULL;
@@ -409,7 +413,7 @@ static void check_lost(struct peer *peer, const char *last_id, const char *words
     peer_hang_up(peer);
 }
 
-static void a_lost_call_is_answered_with_where_to_look_for_its_outcome(void **state)
+static void the_answer_to_a_lost_call_says_where_to_look_for_its_outcome(void **state)
 {
     struct change change = { .actor = { "local", "admin", "unit", "req_lost_2" }, .tool = "t" };
     struct peer peer;
@@ -423,14 +427,14 @@ static void a_lost_call_is_answered_with_where_to_look_for_its_outcome(void **st
     assert_true(job_add(served.services.store, "nothing", "", "local", clock_utc_ms(), &change,
                         &job, &error));
     restart();
-    check_refused(&peer, "aa_9223372036854775807"); /* no event could follow */
+    check_refused(&peer, "aa_9223372036854775807"); /* no event can have a higher number */
     check_lost(&peer, "aa_1", "job_list and audit_list");
     check_lost(&peer, "aa_1", "job_list and audit_list"); /* the answer is kept */
     check_lost(&peer, "bb_9", job.id);
     peer_end(&peer);
 }
 
-/* Copies the database, of either engine, as it would be if the process were killed now. */
+/* Copies the database (SQLite or PostgreSQL) as it would be if the process were killed now. */
 static void copy_database(const struct served *from, const struct served *to)
 {
     char database[1024], path[FOLDER_SIZE + 16];
@@ -445,7 +449,7 @@ static void copy_database(const struct served *from, const struct served *to)
     assert_true(copy_restore(path, "", &place, &report, &error));
 }
 
-/* What resuming needs is stored before the client learns of the stream. */
+/* Before the stream's first event is sent, all that is needed to resume the stream is stored. */
 static void a_call_that_had_just_begun_when_the_server_was_killed_is_answered(void **state)
 {
     struct peer peer;
@@ -467,7 +471,7 @@ static void a_call_that_had_just_begun_when_the_server_was_killed_is_answered(vo
     peer_end(&peer);
 }
 
-/* ---- The standing stream ---- */
+/* ---- The session's long-lived stream ---- */
 
 static void change_lists(unsigned lists)
 {
@@ -481,7 +485,7 @@ static void check_receives(struct peer *peer, const char *method)
     assert_string_equal(text_at(json, "method"), method);
 }
 
-/* Waits until the store has this many events for the session's standing stream. */
+/* Waits until the store has `expected` events of the session's long-lived stream. */
 static void wait_for_events(const struct peer *peer, size_t expected)
 {
     int64_t end_ns = clock_monotonic_ns() + INT64_C(10000000000);
@@ -490,7 +494,7 @@ static void wait_for_events(const struct peer *peer, size_t expected)
     size_t count = 0;
     struct error error;
 
-    event_stream_key(peer->session, SESSION_STANDING, stream);
+    event_stream_key(peer->session, SESSION_STREAM_ID, stream);
     while (count < expected && clock_monotonic_ns() < end_ns) {
         assert_true(event_list(served.services.store, stream, 0, 100, &rows, &count, &error));
         event_rows_free(rows, count);
@@ -502,7 +506,7 @@ static void wait_for_events(const struct peer *peer, size_t expected)
 #define TOOLS_CHANGED "notifications/tools/list_changed"
 #define PROMPTS_CHANGED "notifications/prompts/list_changed"
 
-static void undelivered_messages_wait_for_the_standing_stream_and_are_sent_once(void **state)
+static void messages_wait_until_the_long_lived_stream_is_read_and_are_sent_once(void **state)
 {
     struct peer peer;
 
@@ -519,13 +523,13 @@ static void undelivered_messages_wait_for_the_standing_stream_and_are_sent_once(
     peer_hang_up(&peer);
     assert_int_equal(peer_send(&peer, "GET", NULL, NULL), 200);
     assert_true(peer_receive(&peer));
-    assert_int_equal(peer.event.length, 0); /* a priming event: no message waited */
+    assert_int_equal(peer.event.length, 0); /* a priming event, because no message was waiting */
     change_lists(NOTIFIER_TOOLS);
     check_receives(&peer, TOOLS_CHANGED);
     peer_end(&peer);
 }
 
-static void the_same_message_does_not_wait_twice(void **state)
+static void a_message_that_is_already_waiting_is_not_stored_again(void **state)
 {
     struct peer peer;
     struct session *session;
@@ -545,7 +549,7 @@ static void the_same_message_does_not_wait_twice(void **state)
     peer_end(&peer);
 }
 
-static void the_standing_stream_is_resumed_after_the_event_the_client_names(void **state)
+static void the_long_lived_stream_is_resumed_after_the_event_the_client_names(void **state)
 {
     struct peer peer;
     char primed[80], first[80];
@@ -573,7 +577,7 @@ static void the_standing_stream_is_resumed_after_the_event_the_client_names(void
     peer_end(&peer);
 }
 
-static void a_subscription_outlives_a_restart_until_the_client_unsubscribes(void **state)
+static void a_subscription_survives_a_restart_and_ends_when_the_client_unsubscribes(void **state)
 {
     struct peer peer;
     struct job job;
@@ -614,21 +618,21 @@ static void a_subscription_outlives_a_restart_until_the_client_unsubscribes(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_call_whose_connection_ended_is_resumed_where_it_was_and_continues),
-        TEST(a_client_that_received_everything_gets_204),
-        TEST(an_answer_nobody_waited_for_is_sent_to_the_client_that_comes_back),
-        TEST(a_tool_may_end_the_connection_of_its_call_and_answer_on_a_later_one),
-        TEST(a_tool_does_not_end_a_connection_without_a_session),
-        TEST(a_new_connection_takes_the_call_from_one_that_is_still_open),
-        TEST(event_ids_of_another_session_and_unknown_ids_are_refused),
+        TEST(a_call_is_resumed_on_a_new_connection_after_the_last_received_event),
+        TEST(a_client_that_reconnects_after_receiving_everything_gets_204),
+        TEST(a_client_that_was_disconnected_gets_the_answer_when_it_reconnects),
+        TEST(a_tool_can_end_the_connection_of_its_call_and_answer_on_a_later_one),
+        TEST(a_tool_cannot_end_the_connection_of_a_call_without_a_session),
+        TEST(resuming_a_call_ends_the_old_connection_if_it_is_still_open),
+        TEST(event_ids_from_another_session_and_unknown_event_ids_are_refused),
         TEST(clients_with_the_same_ids_and_tokens_receive_only_their_own_messages),
-        TEST(a_finished_answer_outlives_a_restart),
-        TEST(a_lost_call_is_answered_with_where_to_look_for_its_outcome),
+        TEST(an_answer_that_was_not_received_survives_a_restart),
+        TEST(the_answer_to_a_lost_call_says_where_to_look_for_its_outcome),
         TEST(a_call_that_had_just_begun_when_the_server_was_killed_is_answered),
-        TEST(undelivered_messages_wait_for_the_standing_stream_and_are_sent_once),
-        TEST(the_same_message_does_not_wait_twice),
-        TEST(the_standing_stream_is_resumed_after_the_event_the_client_names),
-        TEST(a_subscription_outlives_a_restart_until_the_client_unsubscribes),
+        TEST(messages_wait_until_the_long_lived_stream_is_read_and_are_sent_once),
+        TEST(a_message_that_is_already_waiting_is_not_stored_again),
+        TEST(the_long_lived_stream_is_resumed_after_the_event_the_client_names),
+        TEST(a_subscription_survives_a_restart_and_ends_when_the_client_unsubscribes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

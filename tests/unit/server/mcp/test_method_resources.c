@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resources/list, resources/templates/list, resources/read, prompts/list, prompts/get and
- * completion/complete over the wire, most of them in both eras. */
+ * completion/complete over HTTP, most of them in both eras of MCP (the revisions before 2026-07-28,
+ * and 2026-07-28). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "tests/unit/support/mcp_client.h"
 #include "tests/unit/support/served.h"
 
-/* Fails if the resource has a variable. */
+/* Writes four bytes. Fails if the resource's URI has a variable. */
 static bool read_bytes(struct call *call, const char *value, struct text *out, struct error *error)
 {
     (void)call, (void)error;
@@ -28,7 +29,7 @@ static bool find_any(const struct services *services, const char *value, struct 
     return true;
 }
 
-/* Lists the values "one" and "two", one on each page. */
+/* Lists the values "one" and "two", one value per page. */
 static bool list_two(const struct services *services, const char *after, size_t limit,
                      struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                      struct error *error)
@@ -113,7 +114,8 @@ static json_t *ask(const char *method, const char *members)
     return reply;
 }
 
-/* Asks as a client of 2026-07-28; `name` is the value of Mcp-Name, or NULL. */
+/* Sends a request as a client of revision 2026-07-28, with the header Mcp-Name unless `name` is
+ * NULL. */
 static json_t *ask_modern(const char *method, const char *name, const char *members)
 {
     TEXT_AUTO headers = { 0 };
@@ -166,7 +168,7 @@ static void reads_bytes_as_base64(void **state)
     assert_string_equal(text_at(modern, "result.cacheScope"), "private");
 }
 
-static void the_refusal_of_a_missing_resource_has_the_code_of_the_era(void **state)
+static void the_error_code_for_a_missing_resource_depends_on_the_era(void **state)
 {
     json_auto_t *legacy = ask("resources/read", "\"uri\":\"test://nothing\"");
     json_auto_t *modern =
@@ -223,7 +225,7 @@ static void completes_an_argument_and_finds_no_match_for_a_variable(void **state
     assert_true(json_is_array(json_at(of_uri, "result.completion.values")));
 }
 
-static void refusals_of_params_name_the_member_or_what_may_be_used(void **state)
+static void errors_name_the_wrong_member_or_what_can_be_used_instead(void **state)
 {
     static const struct {
         const char *method, *members, *words;
@@ -264,7 +266,7 @@ static void refusals_of_params_name_the_member_or_what_may_be_used(void **state)
     }
 }
 
-static void a_missing_or_different_name_header_is_refused(void **state)
+static void a_missing_or_wrong_name_header_is_refused(void **state)
 {
     json_auto_t *missing = ask_modern("resources/read", NULL, "\"uri\":\"test://bytes\",");
     json_auto_t *other = ask_modern("prompts/get", "other", "\"name\":\"hello\",");
@@ -279,12 +281,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_resources_and_templates),
         cmocka_unit_test(reads_bytes_as_base64),
-        cmocka_unit_test(the_refusal_of_a_missing_resource_has_the_code_of_the_era),
+        cmocka_unit_test(the_error_code_for_a_missing_resource_depends_on_the_era),
         cmocka_unit_test(internal_errors_show_only_the_request_id),
         cmocka_unit_test(gets_a_prompt_with_its_argument),
         cmocka_unit_test(completes_an_argument_and_finds_no_match_for_a_variable),
-        cmocka_unit_test(refusals_of_params_name_the_member_or_what_may_be_used),
-        cmocka_unit_test(a_missing_or_different_name_header_is_refused),
+        cmocka_unit_test(errors_name_the_wrong_member_or_what_can_be_used_instead),
+        cmocka_unit_test(a_missing_or_wrong_name_header_is_refused),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks over the wire: a tool starts jobs, which clients follow as tasks, also across restarts. */
+/* Tasks, over HTTP: a tool starts jobs, and clients follow these as tasks, even across restarts of
+ * the server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ static enum job_end run_thing(struct job_run *run, char **outcome, struct error 
         while (job_run_wait(run, 1000) == JOB_STOP_NO)
             job_run_progress(run, 1, 2, "half way");
     else if (strcmp(subject, "ask") == 0)
-        error_ignore(job_run_ask(run, questions, 2, &answers, error)); /* a stop is seen below */
+        error_ignore(job_run_ask(run, questions, 2, &answers, error)); /* stops are handled below */
     if (job_run_stop(run) != JOB_STOP_NO)
         return job_run_stop(run) == JOB_STOP_CANCEL ? JOB_END_CANCELLED : JOB_END_YIELDED;
     said =
@@ -84,7 +85,7 @@ static const struct tool thing_tool = {
 static const struct tool only_tool = {
     .name = "only",
     .title = "Only",
-    .help = "Starts a job, only for clients that know tasks.",
+    .help = "Starts a job. Only for clients that support tasks.",
     .params = thing_params,
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,
@@ -134,7 +135,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* ---- A client that knows tasks ---- */
+/* ---- A client that supports tasks ---- */
 
 #define TASKS_CAPABILITY "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}"
 
@@ -183,7 +184,7 @@ static json_t *call(const char *tool, const char *what)
     return call_as(tool, what, TASKS_CAPABILITY, NULL);
 }
 
-/* Calls the tool `thing`, and writes the new task's id. */
+/* Calls the tool `thing`, and writes the new task's id to `out`. */
 static void begin(const char *what, char out[ID_SIZE])
 {
     json_auto_t *reply = call("thing", what);
@@ -239,8 +240,9 @@ static void assert_refused(json_t *reply, int code, const char *words)
 {
     if (integer_at(reply, "error.code") != code
         || strstr(text_at(reply, "error.message"), words) == NULL)
-        fail_msg("not %d with \"%s\": %lld %s", code, words,
-                 (long long)integer_at(reply, "error.code"), text_at(reply, "error.message"));
+        fail_msg("got code %lld (%s), expected %d and \"%s\"",
+                 (long long)integer_at(reply, "error.code"), text_at(reply, "error.message"), code,
+                 words);
     json_decref(reply);
 }
 
@@ -268,7 +270,7 @@ static void a_call_that_starts_a_job_is_answered_with_its_task(void **state)
     assert_string_equal(text_at(shown, "result.status"), "working");
 }
 
-static void a_client_without_tasks_gets_the_usual_answer(void **state)
+static void a_client_that_does_not_support_tasks_gets_an_ordinary_answer(void **state)
 {
     static const char *const none[] = { "", "\"extensions\":{}",
                                         "\"extensions\":{\"io.modelcontextprotocol/tasks\":true}" };
@@ -283,7 +285,7 @@ static void a_client_without_tasks_gets_the_usual_answer(void **state)
     }
 }
 
-static void tasks_are_for_clients_that_declare_them(void **state)
+static void clients_that_do_not_declare_the_extension_cannot_use_tasks(void **state)
 {
     static const char *const methods_of_tasks[] = { "tasks/get", "tasks/update", "tasks/cancel" };
 
@@ -339,7 +341,7 @@ static void a_task_ends_with_a_result_or_with_an_error_that_hides_internals(void
     assert_null(json_at(broken, "result.result"));
 }
 
-static void a_task_that_asks_continues_when_all_is_answered(void **state)
+static void a_task_continues_once_all_its_questions_are_answered(void **state)
 {
     char id[ID_SIZE];
     json_auto_t *asks = NULL, *half = NULL, *done = NULL;
@@ -393,7 +395,7 @@ static void more_than_64_answers_at_once_are_refused(void **state)
     json_decref(await(id, "input_required"));
 }
 
-static void a_restart_keeps_the_question_and_the_task(void **state)
+static void questions_and_tasks_survive_a_restart(void **state)
 {
     char id[ID_SIZE];
     json_auto_t *done = NULL;
@@ -414,7 +416,7 @@ static void a_restart_keeps_the_question_and_the_task(void **state)
     assert_string_equal(text_at(done, "result.result.content.0.text"), "yes");
 }
 
-/* The client sends its last round twice, and gets the same task both times; there is one job. */
+/* The client sends its answer twice, and gets the same task both times. Only one job is started. */
 static void a_call_that_asks_first_becomes_one_task_even_if_its_last_round_is_repeated(void **state)
 {
     struct task_request request = { "tools/call", "sure",
@@ -453,7 +455,7 @@ static void a_call_that_asks_first_becomes_one_task_even_if_its_last_round_is_re
     assert_int_equal(all, 1);
 }
 
-static void a_legacy_client_has_no_tasks(void **state)
+static void a_legacy_client_gets_no_tasks(void **state)
 {
     json_auto_t *started = NULL, *refused_call = NULL;
     int status;
@@ -473,7 +475,7 @@ static void a_legacy_client_has_no_tasks(void **state)
     assert_int_equal(integer_at(refused_call, "error.code"), -32021);
 }
 
-static void cancelling_is_acknowledged_and_done_once(void **state)
+static void repeated_cancelling_is_acknowledged_but_done_only_once(void **state)
 {
     struct audit_filter filter = { .tool = "tasks/cancel" };
     struct audit_row *rows;
@@ -511,7 +513,7 @@ static void add_key(const char *name, enum role role, char out[KEY_SIZE])
         fail_msg("%s", error.message);
 }
 
-static void only_the_owner_or_an_admin_stops_or_answers(void **state)
+static void only_the_owner_or_an_admin_can_cancel_or_answer_a_task(void **state)
 {
     char id[ID_SIZE];
     char alice[KEY_SIZE], bob[KEY_SIZE], eve[KEY_SIZE], root[KEY_SIZE];
@@ -561,7 +563,7 @@ static json_t *receive(struct follower *follower)
     return json;
 }
 
-/* Listens to the tasks `ids`, a JSON array; returns the acknowledgement. */
+/* Listens to the tasks in the JSON array `ids`. Returns the acknowledgement. */
 static json_t *follower_open(struct follower *follower, const char *ids)
 {
     TEXT_AUTO body = { 0 };
@@ -587,8 +589,8 @@ static void follower_close(struct follower *follower)
     text_finish(&follower->event);
 }
 
-/* Reads until the task is reported with this status; returns that message. Every earlier message
- * must be about this task, too. */
+/* Reads messages until one reports that the task has this status, and returns that message. All of
+ * them must be about this task. */
 static json_t *expect_status(struct follower *follower, const char *id, const char *status)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";
@@ -633,7 +635,7 @@ static void a_follower_of_a_task_gets_its_state_until_the_end(void **state)
     follower_close(&follower);
 }
 
-static void a_late_follower_gets_the_final_state(void **state)
+static void a_follower_of_a_finished_task_gets_its_final_state(void **state)
 {
     char id[ID_SIZE];
     struct follower follower;
@@ -648,7 +650,7 @@ static void a_late_follower_gets_the_final_state(void **state)
     follower_close(&follower);
 }
 
-static void a_listener_to_tasks_must_declare_the_extension(void **state)
+static void clients_that_listen_to_tasks_must_declare_the_extension(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -668,20 +670,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_call_that_starts_a_job_is_answered_with_its_task),
-        TEST(a_client_without_tasks_gets_the_usual_answer),
-        TEST(tasks_are_for_clients_that_declare_them),
+        TEST(a_client_that_does_not_support_tasks_gets_an_ordinary_answer),
+        TEST(clients_that_do_not_declare_the_extension_cannot_use_tasks),
         TEST(unknown_tasks_unknown_methods_and_updates_without_answers_are_refused),
         TEST(a_task_ends_with_a_result_or_with_an_error_that_hides_internals),
-        TEST(a_task_that_asks_continues_when_all_is_answered),
+        TEST(a_task_continues_once_all_its_questions_are_answered),
         TEST(more_than_64_answers_at_once_are_refused),
-        TEST(a_restart_keeps_the_question_and_the_task),
+        TEST(questions_and_tasks_survive_a_restart),
         TEST(a_call_that_asks_first_becomes_one_task_even_if_its_last_round_is_repeated),
-        TEST(a_legacy_client_has_no_tasks),
-        TEST(cancelling_is_acknowledged_and_done_once),
-        TEST(only_the_owner_or_an_admin_stops_or_answers),
+        TEST(a_legacy_client_gets_no_tasks),
+        TEST(repeated_cancelling_is_acknowledged_but_done_only_once),
+        TEST(only_the_owner_or_an_admin_can_cancel_or_answer_a_task),
         TEST(a_follower_of_a_task_gets_its_state_until_the_end),
-        TEST(a_late_follower_gets_the_final_state),
-        TEST(a_listener_to_tasks_must_declare_the_extension),
+        TEST(a_follower_of_a_finished_task_gets_its_final_state),
+        TEST(clients_that_listen_to_tasks_must_declare_the_extension),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

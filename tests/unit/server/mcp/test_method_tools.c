@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Over the wire: too large answers of tools and resources, malformed JSON, and a client that
- * leaves before its tools/list is answered. */
+/* Over HTTP: overlong answers from tools and resources, JSON that cannot be parsed, and a
+ * client that disconnects before its tools/list is answered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static json_t *post(const char *body, int *status)
     return mcp_post_once(port(), NULL, body, status);
 }
 
-static void an_answer_over_the_limit_becomes_an_error_that_asks_for_less(void **state)
+static void an_answer_over_the_limit_becomes_an_error_that_says_to_ask_for_less(void **state)
 {
     TEXT_AUTO call = { 0 };
     json_auto_t *reply = NULL;
@@ -88,7 +88,7 @@ static void an_answer_over_the_limit_becomes_an_error_that_asks_for_less(void **
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "ask for less"));
 }
 
-static void a_resource_over_the_limit_is_an_error_that_names_it(void **state)
+static void reading_a_resource_over_the_limit_fails_with_an_error_that_names_it(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -103,7 +103,7 @@ static void a_resource_over_the_limit_is_an_error_that_names_it(void **state)
     assert_null(json_at(reply, "result"));
 }
 
-static void json_that_cannot_be_read_is_refused_with_the_reason(void **state)
+static void json_that_cannot_be_parsed_is_refused_with_the_reason(void **state)
 {
     static const struct {
         const char *body, *reason;
@@ -127,9 +127,9 @@ static void json_that_cannot_be_read_is_refused_with_the_reason(void **state)
     }
 }
 
-/* In a batch, tools/list is answered after the slow call before it; by then the memory of the
- * connection may be freed. */
-static void a_list_that_is_made_after_its_client_left_does_no_harm(void **state)
+/* In this batch, tools/list is answered only after the slow call before it. By then, the
+ * connection's memory might have been freed. */
+static void answering_tools_list_after_the_client_disconnected_does_no_harm(void **state)
 {
     static const struct linger reset = { .l_onoff = 1 };
     atomic_int_fast64_t *connections = &served.server->http->open_connections;
@@ -153,13 +153,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            an_answer_over_the_limit_becomes_an_error_that_asks_for_less, start, stop),
-        cmocka_unit_test_setup_teardown(a_resource_over_the_limit_is_an_error_that_names_it, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(a_list_that_is_made_after_its_client_left_does_no_harm,
+            an_answer_over_the_limit_becomes_an_error_that_says_to_ask_for_less, start, stop),
+        cmocka_unit_test_setup_teardown(
+            reading_a_resource_over_the_limit_fails_with_an_error_that_names_it, start, stop),
+        cmocka_unit_test_setup_teardown(
+            answering_tools_list_after_the_client_disconnected_does_no_harm, start, stop),
+        cmocka_unit_test_setup_teardown(json_that_cannot_be_parsed_is_refused_with_the_reason,
                                         start, stop),
-        cmocka_unit_test_setup_teardown(json_that_cannot_be_read_is_refused_with_the_reason, start,
-                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

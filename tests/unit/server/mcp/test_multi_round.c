@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests in several rounds, and messages to the client's log (2026-07-28). */
+/* Requests with several rounds (revision 2026-07-28): the answer to the first round can be a
+ * question, and the client repeats the request with its own answer in the next round. Also log
+ * messages to the client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +42,7 @@ static int stop(void **state)
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
 #define ALL_CAPABILITIES "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}"
 
-/* Sends one round; `more`: members of params, each with a comma after it. */
+/* Sends one round. `more`: members of params, each followed by a comma. */
 static json_t *send_round(const char *tool, const char *capabilities, const char *more, int *status)
 {
     TEXT_AUTO headers = { 0 };
@@ -59,7 +61,7 @@ static json_t *send_round(const char *tool, const char *capabilities, const char
 #define CONFIRM(name) "\"arguments\":{\"name\":\"" name "\"},"
 #define YES "\"inputResponses\":{\"sure\":{\"action\":\"accept\",\"content\":{\"ok\":true}}},"
 
-/* Returns "requestState" with this value as a member of params; the caller frees it. */
+/* Returns the member "requestState" of params, with this value; the caller frees it. */
 static char *state_member(const char *sealed)
 {
     struct text member = { 0 };
@@ -70,7 +72,8 @@ static char *state_member(const char *sealed)
     return text_take(&member);
 }
 
-/* Sends the first round of `confirm`; returns its state as state_member does. */
+/* Sends the first round of a call of `confirm`. Returns the state that the server sent, in the form
+ * that state_member returns. */
 static char *ask_first(const char *arguments)
 {
     int status;
@@ -103,7 +106,7 @@ static size_t count_deployments(void)
 
 /* ---- Tests ---- */
 
-static void a_question_is_the_answer_of_the_first_round(void **state)
+static void the_answer_to_the_first_round_is_a_question(void **state)
 {
     json_auto_t *asked = NULL;
     int status;
@@ -119,7 +122,7 @@ static void a_question_is_the_answer_of_the_first_round(void **state)
     assert_int_equal(count_deployments(), 0);
 }
 
-static void the_second_round_has_the_effect(void **state)
+static void the_tool_acts_in_the_second_round(void **state)
 {
     char *sealed = ask_first(CONFIRM("a"));
     json_auto_t *done = NULL;
@@ -128,12 +131,12 @@ static void the_second_round_has_the_effect(void **state)
     (void)state;
     done = send_second_round(CONFIRM("a"), sealed, YES, &status);
     assert_string_equal(text_at(done, "result.resultType"), "complete");
-    assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 2");
+    assert_string_equal(text_at(done, "result.content.0.text"), "registered a in run 2");
     assert_int_equal(count_deployments(), 1);
     free(sealed);
 }
 
-static void the_same_round_again_gets_the_same_answer_and_acts_once(void **state)
+static void a_repeated_round_gets_the_same_answer_and_does_not_act_again(void **state)
 {
     char *sealed = ask_first(CONFIRM("a"));
     int status;
@@ -142,14 +145,14 @@ static void the_same_round_again_gets_the_same_answer_and_acts_once(void **state
     for (int i = 0; i < 3; i++) {
         json_auto_t *done = send_second_round(CONFIRM("a"), sealed, YES, &status);
 
-        assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 2");
+        assert_string_equal(text_at(done, "result.content.0.text"), "registered a in run 2");
         assert_false(json_boolean_value(json_at(done, "result.isError")));
     }
     assert_int_equal(atomic_load(&asking_runs), 2);
     served_stop(&served);
     served_start(&served, NULL);
     json_auto_t *after = send_second_round(CONFIRM("a"), sealed, YES, &status);
-    assert_string_equal(text_at(after, "result.content.0.text"), "registered a at run 2");
+    assert_string_equal(text_at(after, "result.content.0.text"), "registered a in run 2");
     free(sealed);
 }
 
@@ -168,7 +171,7 @@ static void *send_yes(void *context)
     return NULL;
 }
 
-static void concurrent_rounds_act_once(void **state)
+static void identical_concurrent_rounds_act_only_once(void **state)
 {
     (void)state;
     for (int round = 0; round < 5; round++) {
@@ -197,7 +200,7 @@ static void concurrent_rounds_act_once(void **state)
     }
 }
 
-static void a_request_done_without_an_answer_is_not_done_again(void **state)
+static void a_request_that_was_carried_out_but_not_answered_is_not_repeated(void **state)
 {
     char *sealed = ask_first(CONFIRM("a"));
     json_auto_t *died = NULL, *again = NULL;
@@ -225,14 +228,15 @@ static void declining_has_no_effect_and_leaves_the_request_open(void **state)
     (void)state;
     declined = send_second_round(
         CONFIRM("a"), sealed, "\"inputResponses\":{\"sure\":{\"action\":\"decline\"}},", &status);
-    assert_string_equal(text_at(declined, "result.content.0.text"), "the user answered decline");
+    assert_string_equal(text_at(declined, "result.content.0.text"),
+                        "the user answered \"decline\"");
     assert_int_equal(count_deployments(), 0);
     done = send_second_round(CONFIRM("a"), sealed, YES, &status);
-    assert_string_equal(text_at(done, "result.content.0.text"), "registered a at run 3");
+    assert_string_equal(text_at(done, "result.content.0.text"), "registered a in run 3");
     free(sealed);
 }
 
-static void a_missing_answer_is_asked_for_again(void **state)
+static void a_question_is_asked_again_if_its_answer_is_missing(void **state)
 {
     static const char *const answers[] = {
         "", "\"inputResponses\":{},", "\"inputResponses\":{\"other\":{\"action\":\"accept\"}},"
@@ -249,8 +253,7 @@ static void a_missing_answer_is_asked_for_again(void **state)
     free(sealed);
 }
 
-static void
-answers_to_questions_that_were_not_asked_count_only_for_tools_that_only_read(void **state)
+static void only_read_only_tools_accept_answers_to_questions_not_yet_asked(void **state)
 {
     json_auto_t *asked = NULL, *answered = NULL;
     int status;
@@ -268,7 +271,7 @@ answers_to_questions_that_were_not_asked_count_only_for_tools_that_only_read(voi
     assert_string_equal(text_at(answered, "result.content.0.text"), "Ann likes blue");
 }
 
-static void the_sealed_state_has_the_answers_of_earlier_rounds(void **state)
+static void the_sealed_state_keeps_the_answers_from_earlier_rounds(void **state)
 {
     json_auto_t *first = NULL, *second = NULL, *done = NULL;
     TEXT_AUTO more = { 0 };
@@ -298,7 +301,7 @@ static void the_sealed_state_has_the_answers_of_earlier_rounds(void **state)
     free(sealed);
 }
 
-static void several_questions_go_in_one_round(void **state)
+static void several_questions_can_be_asked_in_one_round(void **state)
 {
     json_auto_t *asked = NULL;
     int status;
@@ -310,7 +313,7 @@ static void several_questions_go_in_one_round(void **state)
     assert_true(json_is_object(json_at(asked, "result.inputRequests.roots.params")));
 }
 
-static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void **state)
+static void a_question_that_needs_an_undeclared_capability_is_a_protocol_error(void **state)
 {
     static const struct {
         const char *tool, *capabilities, *required;
@@ -338,7 +341,7 @@ static void a_capability_that_was_not_declared_is_an_error_of_the_protocol(void 
     }
 }
 
-static void a_missing_capability_gets_status_400_even_if_the_client_accepts_a_stream(void **state)
+static void an_undeclared_capability_causes_status_400_even_if_streams_are_accepted(void **state)
 {
     json_auto_t *refused = NULL;
     int status;
@@ -353,7 +356,7 @@ static void a_missing_capability_gets_status_400_even_if_the_client_accepts_a_st
     assert_int_equal(integer_at(refused, "error.code"), -32021);
 }
 
-static void answers_and_states_of_the_wrong_form_are_refused(void **state)
+static void malformed_answers_and_states_are_refused(void **state)
 {
     static const char *const members[] = {
         "\"inputResponses\":null,",
@@ -375,7 +378,7 @@ static void answers_and_states_of_the_wrong_form_are_refused(void **state)
     }
 }
 
-static void a_state_that_was_changed_or_is_of_another_request_is_refused(void **state)
+static void a_state_that_was_changed_or_belongs_to_another_request_is_refused(void **state)
 {
     char *sealed = ask_first(CONFIRM("a")), *tampered = memory_copy_text(sealed);
     json_auto_t *other = NULL, *spoilt = NULL, *lengthened = NULL;
@@ -398,7 +401,7 @@ static void a_state_that_was_changed_or_is_of_another_request_is_refused(void **
     free(tampered);
 }
 
-static void only_log_messages_of_the_requested_level_or_above_are_sent(void **state)
+static void only_log_messages_at_or_above_the_requested_level_are_sent(void **state)
 {
     static const struct {
         const char *member;
@@ -450,21 +453,21 @@ static void an_unknown_log_level_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_question_is_the_answer_of_the_first_round),
-        TEST(the_second_round_has_the_effect),
-        TEST(the_same_round_again_gets_the_same_answer_and_acts_once),
-        TEST(concurrent_rounds_act_once),
-        TEST(a_request_done_without_an_answer_is_not_done_again),
+        TEST(the_answer_to_the_first_round_is_a_question),
+        TEST(the_tool_acts_in_the_second_round),
+        TEST(a_repeated_round_gets_the_same_answer_and_does_not_act_again),
+        TEST(identical_concurrent_rounds_act_only_once),
+        TEST(a_request_that_was_carried_out_but_not_answered_is_not_repeated),
         TEST(declining_has_no_effect_and_leaves_the_request_open),
-        TEST(a_missing_answer_is_asked_for_again),
-        TEST(answers_to_questions_that_were_not_asked_count_only_for_tools_that_only_read),
-        TEST(the_sealed_state_has_the_answers_of_earlier_rounds),
-        TEST(several_questions_go_in_one_round),
-        TEST(a_capability_that_was_not_declared_is_an_error_of_the_protocol),
-        TEST(a_missing_capability_gets_status_400_even_if_the_client_accepts_a_stream),
-        TEST(answers_and_states_of_the_wrong_form_are_refused),
-        TEST(a_state_that_was_changed_or_is_of_another_request_is_refused),
-        TEST(only_log_messages_of_the_requested_level_or_above_are_sent),
+        TEST(a_question_is_asked_again_if_its_answer_is_missing),
+        TEST(only_read_only_tools_accept_answers_to_questions_not_yet_asked),
+        TEST(the_sealed_state_keeps_the_answers_from_earlier_rounds),
+        TEST(several_questions_can_be_asked_in_one_round),
+        TEST(a_question_that_needs_an_undeclared_capability_is_a_protocol_error),
+        TEST(an_undeclared_capability_causes_status_400_even_if_streams_are_accepted),
+        TEST(malformed_answers_and_states_are_refused),
+        TEST(a_state_that_was_changed_or_belongs_to_another_request_is_refused),
+        TEST(only_log_messages_at_or_above_the_requested_level_are_sent),
         TEST(an_unknown_log_level_is_refused),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments that are repeated in headers. */
+/* Arguments that clients must repeat in headers (revision 2026-07-28). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Calls a tool. Returns the error's code; 0: there is none. */
+/* Calls a tool. Returns the error code, or 0 if there is no error. */
 static int64_t call(const char *tool, const char *arguments, const char *more_headers)
 {
     TEXT_AUTO headers = { 0 };
@@ -124,10 +124,11 @@ static void headers_must_repeat_the_arguments(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (call("rows", cases[i].arguments, cases[i].headers) != (cases[i].accepted ? 0 : -32020))
-            fail_msg("%s with %s", cases[i].arguments, cases[i].headers);
+            fail_msg("%s with \"%s\" was not %s", cases[i].arguments, cases[i].headers,
+                     cases[i].accepted ? "accepted" : "refused");
 }
 
-static void a_schema_marks_arguments_within_objects(void **state)
+static void arguments_inside_objects_are_repeated_if_the_schema_marks_them(void **state)
 {
     (void)state;
     assert_int_equal(call("schema", "{\"where\":{\"region\":\"us\"}}", "Mcp-Param-Region: us\r\n"),
@@ -154,7 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_must_repeat_the_arguments),
-        cmocka_unit_test(a_schema_marks_arguments_within_objects),
+        cmocka_unit_test(arguments_inside_objects_are_repeated_if_the_schema_marks_them),
         cmocka_unit_test(a_legacy_call_needs_no_param_headers),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that waits for a worker is not begun if its caller's key is revoked, if its client
- * disconnects (only in 2026-07-28), or if the server stops. */
+/* A call that is waiting for a worker is not begun if its caller's key is revoked, if its client
+ * disconnects (only in revision 2026-07-28), or if the server stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/support/mcp_client.h"
 
 static struct served served;
-static char olga[512], vera[512]; /* the headers with the keys of two principals */
+static char olga[512], vera[512]; /* Authorization headers of an operator and a viewer */
 static atomic_int marked;
 
 static bool mark(struct call *call, struct answer *answer, struct error *error)
@@ -97,7 +97,7 @@ static void post_as(struct http_client *client, const char *key_header, const ch
     http_send(client, "POST", path, text_string(&all), body);
 }
 
-/* Keeps the only worker busy until release_worker. */
+/* Keeps the only worker busy until release_worker is called. */
 static void hold(struct http_client *client)
 {
     post_as(client, vera, MCP_HEADERS, "/mcp", HOLDING_CALL);
@@ -119,7 +119,7 @@ static void release_worker(struct http_client *client)
         "\"name\":\"mark\",") "}"
 #define MODERN_MARK_HEADERS MODERN_HEADERS("tools/call") "Mcp-Name: mark\r\n"
 
-/* Disconnects, and waits until only the connection of the holding call is left. */
+/* Disconnects, and waits until only the connection of the call that holds the worker is left. */
 static void reset(struct http_client *client)
 {
     static const struct linger at_once = { .l_onoff = 1 };
@@ -176,7 +176,7 @@ static void a_legacy_call_whose_client_left_is_begun_if_its_key_is_valid(void **
     assert_int_equal(atomic_load(&marked), 1);
 }
 
-static void a_call_whose_modern_client_left_is_not_begun(void **state)
+static void a_modern_call_whose_client_left_is_not_begun(void **state)
 {
     struct http_client holder, client;
 
@@ -204,7 +204,7 @@ static void an_upload_whose_key_was_revoked_is_not_stored(void **state)
     http_close(&client);
     add_key("oscar", ROLE_OPERATOR, oscar);
     post_as(&client, oscar, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");
-    assert_int_equal(http_read_head(&client), 201); /* 200 if it had been stored before */
+    assert_int_equal(http_read_head(&client), 201); /* 200 would mean that it was stored before */
     http_close(&client);
 }
 
@@ -220,7 +220,7 @@ static void calls_that_wait_when_the_server_stops_are_refused_and_not_begun(void
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\"," MODERN_PARAMS(
                 "\"notifications\":{\"toolsListChanged\":true},") "}");
     assert_true(holding_queue_reaches(&served, 2));
-    server_stop(served.server, 0); /* cancels the holding call */
+    server_stop(served.server, 0); /* cancels the call that holds the worker */
     assert_int_equal(atomic_load(&marked), 0);
     assert_int_equal(http_read_head(&tool), 200);
     while (http_read_part(&tool, &reply))
@@ -241,7 +241,7 @@ int main(void)
             a_call_whose_client_left_before_its_key_was_revoked_is_not_begun, start, stop),
         cmocka_unit_test_setup_teardown(
             a_legacy_call_whose_client_left_is_begun_if_its_key_is_valid, start, stop),
-        cmocka_unit_test_setup_teardown(a_call_whose_modern_client_left_is_not_begun, start, stop),
+        cmocka_unit_test_setup_teardown(a_modern_call_whose_client_left_is_not_begun, start, stop),
         cmocka_unit_test_setup_teardown(an_upload_whose_key_was_revoked_is_not_stored, start, stop),
         cmocka_unit_test_setup_teardown(
             calls_that_wait_when_the_server_stops_are_refused_and_not_begun, start, stop),

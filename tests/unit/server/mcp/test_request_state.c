@@ -39,7 +39,8 @@ static void a_sealed_state_can_be_opened(void **state)
     json_decref(out.answers);
 }
 
-static void a_state_is_refused_for_another_key_principal_or_request_and_once_expired(void **state)
+static void
+a_state_is_refused_if_it_is_expired_or_for_another_key_principal_or_request(void **state)
 {
     static const struct {
         const uint8_t *key;
@@ -82,7 +83,7 @@ static void a_changed_or_truncated_state_is_refused(void **state)
     }
 }
 
-static void too_long_answers_are_not_sealed_and_a_long_text_is_not_a_state(void **state)
+static void overlong_answers_are_not_sealed_and_overlong_states_are_refused(void **state)
 {
     TEXT_AUTO long_text = { 0 };
     struct request_state sealing = { "rnd_1", "ann", "d1", 1000, NULL };
@@ -100,7 +101,7 @@ static void too_long_answers_are_not_sealed_and_a_long_text_is_not_a_state(void 
         request_state_open(key, text_string(&long_text), "ann", "d1", 0, &sealing, &error));
 }
 
-static void the_digest_distinguishes_requests_but_not_the_order_of_arguments(void **state)
+static void the_digest_depends_on_the_request_but_not_on_the_order_of_arguments(void **state)
 {
     json_auto_t *a = json_pack("{s:i, s:i}", "x", 1, "y", 2);
     json_auto_t *same = json_pack("{s:i, s:i}", "y", 2, "x", 1), *none = json_object();
@@ -123,10 +124,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sealed_state_can_be_opened),
-        cmocka_unit_test(a_state_is_refused_for_another_key_principal_or_request_and_once_expired),
+        cmocka_unit_test(
+            a_state_is_refused_if_it_is_expired_or_for_another_key_principal_or_request),
         cmocka_unit_test(a_changed_or_truncated_state_is_refused),
-        cmocka_unit_test(too_long_answers_are_not_sealed_and_a_long_text_is_not_a_state),
-        cmocka_unit_test(the_digest_distinguishes_requests_but_not_the_order_of_arguments),
+        cmocka_unit_test(overlong_answers_are_not_sealed_and_overlong_states_are_refused),
+        cmocka_unit_test(the_digest_depends_on_the_request_but_not_on_the_order_of_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

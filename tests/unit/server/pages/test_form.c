@@ -9,7 +9,7 @@
 
 #include "server/pages/form.h"
 
-/* `wanted`: "name=value|name=value". */
+/* `wanted`: the fields that must be read, as "name=value|name=value". */
 static void must_be(const char *bytes, const char *wanted)
 {
     struct form form = { 0 };
@@ -39,7 +39,7 @@ static void invalid_escapes_stay_as_they_are(void **state)
     must_be("a=100%&b=%4&c=%zz&d=%4g", "a=100%|b=%4|c=%zz|d=%4g");
 }
 
-static void foreign_bytes_become_printable(void **state)
+static void unprintable_characters_are_replaced_or_removed(void **state)
 {
     (void)state;
     must_be("a=line%0D%0Anext%0D", "a=line\nnext\xEF\xBF\xBD");
@@ -72,7 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_decoded),
         cmocka_unit_test(invalid_escapes_stay_as_they_are),
-        cmocka_unit_test(foreign_bytes_become_printable),
+        cmocka_unit_test(unprintable_characters_are_replaced_or_removed),
         cmocka_unit_test(values_beyond_the_limits_are_dropped_or_truncated),
     };
 

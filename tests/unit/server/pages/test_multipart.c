@@ -9,7 +9,7 @@
 
 #include "server/pages/multipart.h"
 
-/* `wanted`: the fields as "name=value|...", and the file after "#". */
+/* `wanted`: the fields that must be read, as "name=value|name=value", then "#" and the file. */
 static void must_be(const char *bytes, const char *wanted)
 {
     struct form form = { 0 };
@@ -58,7 +58,7 @@ static void only_complete_fields_with_a_name_are_read(void **state)
     must_be(FIELD("a", "1") FIELD("b", "2"), "a=1");
 }
 
-static void the_boundary_is_that_of_the_header(void **state)
+static void the_boundary_is_taken_from_the_content_type(void **state)
 {
     char boundary[MULTIPART_BOUNDARY_SIZE] = "";
 
@@ -82,7 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_and_a_file_are_read),
         cmocka_unit_test(only_complete_fields_with_a_name_are_read),
-        cmocka_unit_test(the_boundary_is_that_of_the_header),
+        cmocka_unit_test(the_boundary_is_taken_from_the_content_type),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages' forms over HTTP: which are received, and whether one still runs after it waited for a
- * worker. Also HEAD of the pages' event stream. */
+/* Forms that pages send over HTTP: which are received, and whether a form that waited for a worker
+ * still takes effect. Also a HEAD request for the pages' event stream. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,19 +42,19 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request on a connection of its own; returns the status. The answer must contain `words`.
- */
+/* Sends a request on a new connection, and returns the status. The answer must contain `words`. */
 static int post(const char *path, const char *headers, const char *body, const char *words)
 {
     TEXT_AUTO reply = { 0 };
     int status = http_request(server_port(served.server), "POST", path, headers, body, &reply);
 
     if (strstr(text_string(&reply), words) == NULL)
-        fail_msg("%d \"%s\" does not say \"%s\"", status, text_string(&reply), words);
+        fail_msg("the answer %d \"%s\" does not contain \"%s\"", status, text_string(&reply),
+                 words);
     return status;
 }
 
-/* Sends the head of a form with a file, and its first bytes. */
+/* Sends the head of a request with a file, and the first bytes of its body. */
 static void begin_file(struct http_client *client)
 {
     static const char bytes[] =
@@ -96,8 +96,8 @@ static void a_file_must_be_sent_as_multipart(void **state)
     assert_int_equal(atomic_load(&served.server->pages.files), 0);
 }
 
-/* The senders of these forms need not be signed in, so few bytes are accepted. */
-static void the_forms_of_signing_in_and_out_are_limited_to_16384_bytes(void **state)
+/* Anyone can send these forms without being signed in, so their size is limited. */
+static void the_forms_for_signing_in_and_out_are_limited_to_16384_bytes(void **state)
 {
     TEXT_AUTO body = { 0 };
 
@@ -133,7 +133,7 @@ static void revoke_keys(void)
     assert_true(authority_refresh(served.server->authority, &error));
 }
 
-/* Signs in; writes the headers of the browser, and the token of its forms. */
+/* Signs in. Writes the browser's headers, and the token for its forms. */
 static void sign_in(const char *key, struct text *headers, char token[DIGEST_TEXT_SIZE])
 {
     struct change change = { .actor = { .client = "", .request_id = "" },
@@ -170,7 +170,7 @@ static void set_idle(void *idle)
     atomic_store((atomic_int *)idle, 1);
 }
 
-/* Returns the number of a tool's calls in the audit log. */
+/* Returns how many calls of a tool are in the audit log. */
 static size_t count_calls(const char *tool)
 {
     const struct audit_filter filter = { .tool = tool };
@@ -184,9 +184,9 @@ static size_t count_calls(const char *tool)
     return count;
 }
 
-/* The key is revoked, and so the server closes the connection, while the form waits for a worker.
- */
-static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
+/* While the form waits for a worker, the key is revoked, and the server therefore closes the
+ * connection. */
+static void a_waiting_form_does_nothing_after_its_key_was_revoked(void **state)
 {
     static atomic_int idle;
     char token[DIGEST_TEXT_SIZE];
@@ -220,7 +220,7 @@ static void a_form_that_waited_does_nothing_for_a_revoked_key(void **state)
     http_close(&client);
 }
 
-static void asking_for_the_head_of_the_events_opens_no_stream(void **state)
+static void a_head_request_for_the_events_opens_no_stream(void **state)
 {
     struct http_client client;
 
@@ -237,9 +237,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_refused_file_leaves_descriptor_0_open),
         TEST(a_file_must_be_sent_as_multipart),
-        TEST(the_forms_of_signing_in_and_out_are_limited_to_16384_bytes),
-        TEST(a_form_that_waited_does_nothing_for_a_revoked_key),
-        TEST(asking_for_the_head_of_the_events_opens_no_stream),
+        TEST(the_forms_for_signing_in_and_out_are_limited_to_16384_bytes),
+        TEST(a_waiting_form_does_nothing_after_its_key_was_revoked),
+        TEST(a_head_request_for_the_events_opens_no_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void a_changed_role_applies_at_once(void **state)
     list = ask(json_pack("{s:s}", "command", "principal_list"), &error);
     assert_non_null(json_object_get(list, "principals"));
     revoked = ask(json_pack("{s:s, s:s}", "command", "key_revoke", "name", "zoe"), &error);
-    assert_null(json_object_get(revoked, "warning")); /* even before, no admin had a valid key */
+    assert_null(json_object_get(revoked, "warning")); /* no admin had a valid key before, either */
 }
 
 static void wrong_requests_are_refused(void **state)
@@ -131,7 +131,7 @@ static void wrong_requests_are_refused(void **state)
     assert_null(ask(json_pack("{s:s}", "command", "format_disk"), &error));
 }
 
-static void the_socket_is_for_the_owner_alone(void **state)
+static void only_the_owner_can_access_the_socket(void **state)
 {
     char path[128];
     struct stat status;
@@ -142,7 +142,7 @@ static void the_socket_is_for_the_owner_alone(void **state)
     assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-static void garbage_does_not_stop_the_socket(void **state)
+static void the_socket_still_works_after_garbage(void **state)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     json_auto_t *list = NULL;
@@ -158,7 +158,7 @@ static void garbage_does_not_stop_the_socket(void **state)
     assert_non_null(list);
 }
 
-static void admin_ask_says_that_no_server_runs(void **state)
+static void admin_ask_reports_that_no_server_is_running(void **state)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "key_list");
     json_t *reply;
@@ -181,9 +181,9 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(a_changed_role_applies_at_once, start, stop),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, start, stop),
-        cmocka_unit_test_setup_teardown(the_socket_is_for_the_owner_alone, start, stop),
-        cmocka_unit_test_setup_teardown(garbage_does_not_stop_the_socket, start, stop),
-        cmocka_unit_test_setup_teardown(admin_ask_says_that_no_server_runs, start, stop),
+        cmocka_unit_test_setup_teardown(only_the_owner_can_access_the_socket, start, stop),
+        cmocka_unit_test_setup_teardown(the_socket_still_works_after_garbage, start, stop),
+        cmocka_unit_test_setup_teardown(admin_ask_reports_that_no_server_is_running, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

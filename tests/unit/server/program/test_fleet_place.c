@@ -34,7 +34,7 @@ static void a_restart_in_the_same_place_has_no_effect(void **state)
     }
 }
 
-/* The copy is recognized although it has the original's file fleet.place. */
+/* The copy is recognized although it contains the original's file fleet.place. */
 static void a_copied_folder_counts_as_moved_until_it_is_resumed(void **state)
 {
     struct ledger *ledger = *state;
@@ -53,14 +53,14 @@ static void a_copied_folder_counts_as_moved_until_it_is_resumed(void **state)
     folder_remove(other);
 }
 
-/* A restored database does not know what was done after its backup. */
+/* A restored database does not know what was done after the backup was made. */
 static void a_restored_database_counts_as_moved(void **state)
 {
     struct ledger *ledger = *state;
     char backup[FOLDER_SIZE];
 
     if (!test_database_is_files())
-        skip(); /* the test copies files */
+        skip(); /* this test copies the database file, and PostgreSQL has none */
     assert_false(is_moved(ledger, ledger->folder));
     store_close(ledger->store);
     folder_create(backup);

@@ -31,7 +31,7 @@ static int start(void **state)
 
 static const struct tool *const holding_tools[] = { &holding_tool, NULL };
 
-/* Starts a server with one worker, which a test may keep busy. */
+/* Starts a server with one worker, which a test can keep busy. */
 static int start_narrow(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void stopping_cancels_calls_that_take_too_long(void **state)
     http_close(&client);
 }
 
-static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **state)
+static void stopping_ends_long_lived_streams_cleanly_and_closes_the_port(void **state)
 {
     char *session = mcp_initialize(port(), NULL);
     TEXT_AUTO headers = { 0 };
@@ -120,7 +120,8 @@ static void stopping_ends_standing_streams_cleanly_and_stops_listening(void **st
     free(session);
 }
 
-/* Waits until nobody can connect to the port any more; returns whether that is so in time. */
+/* Waits until connections to the port are refused. Returns false if they are still accepted after
+ * five seconds. */
 static bool is_closed_within_five_seconds(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -170,7 +171,7 @@ static void a_stream_that_begins_while_the_server_stops_is_ended_too(void **stat
 
     (void)state;
     text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
-    text_add(&headers, "Last-Event-ID: " SESSION_STANDING "_0\r\n");
+    text_add(&headers, "Last-Event-ID: " SESSION_STREAM_ID "_0\r\n");
     http_open(&holder, port()); /* keeps the only worker busy */
     http_open(&listener, port());
     http_open(&reader, port());
@@ -194,7 +195,7 @@ static void a_stream_that_begins_while_the_server_stops_is_ended_too(void **stat
     free(session);
 }
 
-static void nobody_may_listen_while_the_server_stops(void **state)
+static void subscriptions_listen_is_refused_while_the_server_stops(void **state)
 {
     struct http_client client;
     json_auto_t *reply = NULL;
@@ -210,7 +211,7 @@ static void nobody_may_listen_while_the_server_stops(void **state)
     http_close(&client);
 }
 
-static void a_port_that_is_in_use_is_refused_with_a_sentence(void **state)
+static void starting_on_a_port_that_is_in_use_fails_with_an_error_message(void **state)
 {
     struct served other;
     struct error error;
@@ -255,14 +256,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stopping_lets_a_short_request_finish, start, stop),
         cmocka_unit_test_setup_teardown(stopping_cancels_calls_that_take_too_long, start, stop),
-        cmocka_unit_test_setup_teardown(stopping_ends_standing_streams_cleanly_and_stops_listening,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(
+            stopping_ends_long_lived_streams_cleanly_and_closes_the_port, start, stop),
         cmocka_unit_test_setup_teardown(a_stream_that_begins_while_the_server_stops_is_ended_too,
                                         start_narrow, stop),
-        cmocka_unit_test_setup_teardown(nobody_may_listen_while_the_server_stops, start_narrow,
-                                        stop),
-        cmocka_unit_test_setup_teardown(a_port_that_is_in_use_is_refused_with_a_sentence, start,
-                                        stop),
+        cmocka_unit_test_setup_teardown(subscriptions_listen_is_refused_while_the_server_stops,
+                                        start_narrow, stop),
+        cmocka_unit_test_setup_teardown(
+            starting_on_a_port_that_is_in_use_fails_with_an_error_message, start, stop),
         cmocka_unit_test_setup_teardown(three_threads_serve_48_clients_at_once, start, stop),
     };
 

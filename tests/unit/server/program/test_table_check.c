@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An incomplete or contradictory row of a table is refused before anything is served. */
+/* The tables of tools, resources, prompts, methods and routes are checked before the server starts:
+ * an incomplete or contradictory row is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "server/program/probes.h"
 #include "tests/unit/support/served.h"
 
-static void accepts_the_tables_of_the_program(void **state)
+static void accepts_the_programs_own_tables(void **state)
 {
     struct error error = { .kind = ERROR_NONE };
 
@@ -64,12 +65,13 @@ static void refuses_missing_or_contradictory_statements_about_what_a_tool_does(v
     REFUSED_AFTER("run_list", spends_money = STATED_NO, "only reads");
 }
 
-static void refuses_a_go_ahead_that_is_missing_or_needless(void **state)
+static void refuses_a_missing_or_unnecessary_go_ahead(void **state)
 {
     (void)state;
-    REFUSED_AFTER("deployment_remove", go_ahead = NULL, "without go_ahead()");
-    REFUSED_AFTER("sweep_start", go_ahead = NULL, "without go_ahead()");
-    REFUSED_AFTER("deployment_remove", destroys = STATED_NO, "neither destroys nor spends money");
+    REFUSED_AFTER("deployment_remove", go_ahead = NULL, "has no go_ahead()");
+    REFUSED_AFTER("sweep_start", go_ahead = NULL, "has no go_ahead()");
+    REFUSED_AFTER("deployment_remove", destroys = STATED_NO,
+                  "neither destroys anything nor spends money");
 }
 
 static void refuses_arguments_and_members_without_a_type(void **state)
@@ -133,7 +135,7 @@ static void read_settings(struct served *served, ...)
     va_end(flags);
 }
 
-static void no_server_starts_with_a_tool_without_a_role(void **state)
+static void a_server_with_a_tool_without_a_role_does_not_start(void **state)
 {
     const struct tool forgetful = { .name = "forgetful", .read_only = true };
     const struct tool *const table[] = { &forgetful, NULL };
@@ -178,14 +180,14 @@ static void consent_cannot_be_asked_for_outside_go_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_the_tables_of_the_program),
+        cmocka_unit_test(accepts_the_programs_own_tables),
         cmocka_unit_test(refuses_a_tool_without_a_role_or_placement),
         cmocka_unit_test(refuses_missing_or_contradictory_statements_about_what_a_tool_does),
-        cmocka_unit_test(refuses_a_go_ahead_that_is_missing_or_needless),
+        cmocka_unit_test(refuses_a_missing_or_unnecessary_go_ahead),
         cmocka_unit_test(refuses_arguments_and_members_without_a_type),
         cmocka_unit_test(refuses_resources_without_a_role_or_placement_and_prompts_without_a_role),
         cmocka_unit_test(refuses_methods_without_a_placement_or_era_and_routes_with_unclear_access),
-        cmocka_unit_test(no_server_starts_with_a_tool_without_a_role),
+        cmocka_unit_test(a_server_with_a_tool_without_a_role_does_not_start),
         cmocka_unit_test(a_row_without_a_role_admits_nobody),
         cmocka_unit_test(consent_cannot_be_asked_for_outside_go_ahead),
     };

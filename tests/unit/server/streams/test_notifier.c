@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is notified of what, over the wire: sessions on their standing stream, listening streams, and
- * open pages. */
+/* Who is notified of what, over HTTP: sessions on their long-lived streams, streams that
+ * subscriptions/listen opened, and open pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void move_job(const char *id)
     notifier_job_moved(served.server->notifier, id);
 }
 
-/* A session with its standing stream. */
+/* A session and its long-lived stream. */
 struct follower {
     char *session;
     struct http_client client;
@@ -104,7 +104,7 @@ static void expect_message(struct follower *follower, const char *method, const 
 #define UPDATED "notifications/resources/updated"
 #define CHANGED "notifications/resources/list_changed"
 
-/* Sends resources/subscribe or unsubscribe for a job; returns the error's code, or 0. */
+/* Sends resources/subscribe or resources/unsubscribe for a job. Returns the error code, or 0. */
 static int subscribe(struct follower *follower, const char *verb, const char *job)
 {
     TEXT_AUTO body = { 0 };
@@ -144,11 +144,11 @@ static void notifies_a_session_at_most_once_a_second(void **state)
     expect_message(&follower, UPDATED, uri);
     assert_true(clock_monotonic_ns() - first_ns > INT64_C(900000000));
     notifier_list_changed(served.server->notifier, NOTIFIER_RESOURCES);
-    expect_message(&follower, CHANGED, "(none)"); /* so the 500 moves were reported once */
+    expect_message(&follower, CHANGED, "(none)"); /* so the 500 changes were reported only once */
     follower_close(&follower);
 }
 
-static void notifies_of_a_resource_only_sessions_that_are_still_subscribed_to_it(void **state)
+static void notifies_only_sessions_that_are_still_subscribed_to_the_resource(void **state)
 {
     struct follower follower, other;
     char job[ID_SIZE], second[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -174,7 +174,7 @@ static void notifies_of_a_resource_only_sessions_that_are_still_subscribed_to_it
 }
 
 static void
-refuses_a_subscription_to_an_unknown_resource_beyond_the_limit_or_without_a_session(void **state)
+refuses_subscriptions_without_a_session_over_the_limit_or_to_unknown_resources(void **state)
 {
     struct follower follower;
     char job[ID_SIZE];
@@ -199,7 +199,7 @@ refuses_a_subscription_to_an_unknown_resource_beyond_the_limit_or_without_a_sess
     follower_close(&follower);
 }
 
-static void notifies_the_followers_of_the_named_deployment_only(void **state)
+static void notifies_a_session_only_of_the_deployment_it_subscribed_to(void **state)
 {
     static const struct deployment row = { .name = "demo",
                                            .url = "http://127.0.0.1:9",
@@ -227,7 +227,7 @@ static void notifies_the_followers_of_the_named_deployment_only(void **state)
     follower_close(&follower);
 }
 
-static void forgets_a_session_that_ended(void **state)
+static void does_not_notify_a_session_that_has_ended(void **state)
 {
     struct follower gone, stays;
     char job[ID_SIZE], uri[RESOURCE_URI_SIZE];
@@ -324,10 +324,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(notifies_a_session_at_most_once_a_second),
-        TEST(notifies_of_a_resource_only_sessions_that_are_still_subscribed_to_it),
-        TEST(refuses_a_subscription_to_an_unknown_resource_beyond_the_limit_or_without_a_session),
-        TEST(notifies_the_followers_of_the_named_deployment_only),
-        TEST(forgets_a_session_that_ended),
+        TEST(notifies_only_sessions_that_are_still_subscribed_to_the_resource),
+        TEST(refuses_subscriptions_without_a_session_over_the_limit_or_to_unknown_resources),
+        TEST(notifies_a_session_only_of_the_deployment_it_subscribed_to),
+        TEST(does_not_notify_a_session_that_has_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),
         TEST(pages_are_notified_of_scrapes_at_most_every_few_seconds),
     };

@@ -71,7 +71,7 @@ static bool is_there(const char *id, const char *principal)
     return session != NULL;
 }
 
-static void a_session_is_found_by_its_principal_alone(void **state)
+static void a_session_is_found_only_by_its_own_principal(void **state)
 {
     char id[ID_SIZE];
 
@@ -84,7 +84,7 @@ static void a_session_is_found_by_its_principal_alone(void **state)
     assert_int_equal(sessions_count(sessions), 1);
 }
 
-static void sessions_continue_in_the_next_process(void **state)
+static void sessions_survive_a_restart(void **state)
 {
     struct session *session;
     char id[ID_SIZE];
@@ -101,7 +101,7 @@ static void sessions_continue_in_the_next_process(void **state)
     session_release(session);
 }
 
-static void an_ended_session_is_gone_also_for_the_next_process(void **state)
+static void an_ended_session_is_still_gone_after_a_restart(void **state)
 {
     struct session *session;
     struct error error;
@@ -135,7 +135,7 @@ static void a_session_is_forgotten_only_after_the_idle_limit(void **state)
     assert_false(is_there(id, "alice"));
 }
 
-static void over_the_limit_the_session_unused_for_longest_is_removed(void **state)
+static void over_the_limit_the_least_recently_used_session_is_removed(void **state)
 {
     char ids[4][ID_SIZE];
 
@@ -153,7 +153,7 @@ static void over_the_limit_the_session_unused_for_longest_is_removed(void **stat
     assert_true(is_there(ids[3], "alice"));
 }
 
-static void over_its_own_limit_a_principal_loses_its_own_session_unused_for_longest(void **state)
+static void a_principal_over_its_limit_loses_its_own_least_recently_used_session(void **state)
 {
     char bobs[ID_SIZE], ids[3][ID_SIZE];
 
@@ -195,16 +195,16 @@ static void a_session_with_a_running_call_is_removed_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_session_is_found_by_its_principal_alone, start, stop),
-        cmocka_unit_test_setup_teardown(sessions_continue_in_the_next_process, start, stop),
-        cmocka_unit_test_setup_teardown(an_ended_session_is_gone_also_for_the_next_process, start,
+        cmocka_unit_test_setup_teardown(a_session_is_found_only_by_its_own_principal, start, stop),
+        cmocka_unit_test_setup_teardown(sessions_survive_a_restart, start, stop),
+        cmocka_unit_test_setup_teardown(an_ended_session_is_still_gone_after_a_restart, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_session_is_forgotten_only_after_the_idle_limit, start,
                                         stop),
-        cmocka_unit_test_setup_teardown(over_the_limit_the_session_unused_for_longest_is_removed,
+        cmocka_unit_test_setup_teardown(over_the_limit_the_least_recently_used_session_is_removed,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
-            over_its_own_limit_a_principal_loses_its_own_session_unused_for_longest, start, stop),
+            a_principal_over_its_limit_loses_its_own_least_recently_used_session, start, stop),
         cmocka_unit_test_setup_teardown(a_session_with_a_running_call_is_removed_last, start, stop),
     };
 

@@ -10,7 +10,7 @@
 #include "server/http/sse_queue.h"
 #include "tests/unit/support/served.h"
 
-static struct served served; /* for its loop */
+static struct served served; /* needed for its event loop */
 static struct sse_queue *sse_queue;
 
 static int start(void **state)

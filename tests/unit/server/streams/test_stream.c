@@ -13,7 +13,7 @@
 #include "store/ledger/events.h"
 #include "tests/unit/support/served.h"
 
-static struct served served; /* for its loop and its store */
+static struct served served; /* needed for its event loop and its store */
 static struct sse_queue *sse_queue;
 static struct stream *stream;
 
@@ -76,7 +76,7 @@ static void the_closing_message_is_the_last_event(void **state)
     assert_false(stream_is_open(stream));
 }
 
-static void a_stream_that_is_not_stored_is_over_with_its_connection(void **state)
+static void a_stream_that_is_not_stored_ends_with_its_connection(void **state)
 {
     (void)state;
     assert_true(stream_is_open(stream));
@@ -85,7 +85,7 @@ static void a_stream_that_is_not_stored_is_over_with_its_connection(void **state
     assert_false(stream_is_open(stream));
 }
 
-static void events_of_a_stored_stream_have_ids_after_that_of_the_priming_event(void **state)
+static void a_stored_stream_numbers_its_events_and_the_priming_event_is_the_first(void **state)
 {
     (void)state;
     store_stream();
@@ -128,7 +128,7 @@ static void a_new_connection_replaces_the_old_one(void **state)
     sse_queue_release(second);
 }
 
-static void a_stream_that_is_over_ends_a_new_connection(void **state)
+static void attaching_a_connection_to_an_ended_stream_ends_the_connection(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[8];
@@ -184,7 +184,7 @@ static void events_that_the_old_connection_did_not_read_are_sent_only_on_the_new
     sse_queue_release(second);
 }
 
-static void stored_events_may_be_sent_again_while_new_ones_come(void **state)
+static void stored_events_can_be_sent_again_while_new_ones_arrive(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     struct error error;
@@ -202,7 +202,7 @@ static void stored_events_may_be_sent_again_while_new_ones_come(void **state)
     sse_queue_release(second);
 }
 
-static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
+static void an_ended_stream_can_be_resumed_up_to_its_end(void **state)
 {
     struct sse_queue *second = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     char bytes[64];
@@ -221,8 +221,8 @@ static void a_stream_that_is_over_is_resumed_to_its_end(void **state)
     sse_queue_release(second);
 }
 
-/* The connection gets every event in full. On resuming, a message that was too large to store is
- * omitted, and such an answer is replaced. */
+/* The first connection gets every event in full. When the stream is resumed, a message that was too
+ * large to store is omitted, and an answer that was too large is replaced. */
 static void an_event_too_large_to_store_is_omitted_or_replaced_on_resuming(void **state)
 {
     struct rate_limit *bytes =
@@ -265,20 +265,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_closing_message_is_the_last_event, start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_that_is_not_stored_is_over_with_its_connection,
-                                        start, stop),
+        cmocka_unit_test_setup_teardown(a_stream_that_is_not_stored_ends_with_its_connection, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(
-            events_of_a_stored_stream_have_ids_after_that_of_the_priming_event, start, stop),
+            a_stored_stream_numbers_its_events_and_the_priming_event_is_the_first, start, stop),
         cmocka_unit_test_setup_teardown(a_stored_stream_outlives_its_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_new_connection_replaces_the_old_one, start, stop),
-        cmocka_unit_test_setup_teardown(a_stream_that_is_over_ends_a_new_connection, start, stop),
+        cmocka_unit_test_setup_teardown(
+            attaching_a_connection_to_an_ended_stream_ends_the_connection, start, stop),
         cmocka_unit_test_setup_teardown(a_connection_that_would_miss_an_event_is_not_attached,
                                         start, stop),
         cmocka_unit_test_setup_teardown(
             events_that_the_old_connection_did_not_read_are_sent_only_on_the_new_one, start, stop),
-        cmocka_unit_test_setup_teardown(stored_events_may_be_sent_again_while_new_ones_come, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(a_stream_that_is_over_is_resumed_to_its_end, start, stop),
+        cmocka_unit_test_setup_teardown(stored_events_can_be_sent_again_while_new_ones_arrive,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(an_ended_stream_can_be_resumed_up_to_its_end, start, stop),
         cmocka_unit_test_setup_teardown(
             an_event_too_large_to_store_is_omitted_or_replaced_on_resuming, start, stop),
         cmocka_unit_test_setup_teardown(hanging_up_ends_the_connection_of_a_primed_stream_only,

@@ -19,7 +19,7 @@
 #define SECOND_NS INT64_C(1000000000)
 
 static struct served served;
-static char operator[512], viewer[512]; /* the headers with the keys of two principals */
+static char operator[512], viewer[512]; /* Authorization headers of two principals */
 
 static unsigned port(void)
 {
@@ -75,24 +75,25 @@ static int stop(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(                      \
         "\"name\":\"slow\",\"arguments\":{\"steps\":2000,\"step_ms\":5},") "}"
 
-enum stream_kind { STANDING, LISTENING, CALLING, STREAM_KINDS };
+/* A session's long-lived stream, a stream that subscriptions/listen opened, or a call's stream. */
+enum stream_kind { SESSION_STREAM, LISTENING, CALLING, STREAM_KINDS };
 
 static void open_stream(struct http_client *client, enum stream_kind kind, const char *key)
 {
     TEXT_AUTO headers = { 0 };
-    char *session = kind == STANDING ? mcp_initialize(port(), key) : NULL;
+    char *session = kind == SESSION_STREAM ? mcp_initialize(port(), key) : NULL;
 
     text_add(&headers, key);
-    if (kind == STANDING)
+    if (kind == SESSION_STREAM)
         text_addf(&headers, "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session);
     else
         text_add(&headers, kind == LISTENING ? MODERN_HEADERS("subscriptions/listen")
                                              : MODERN_HEADERS("tools/call") "Mcp-Name: slow\r\n");
     http_open(client, port());
-    http_send(client, kind == STANDING ? "GET" : "POST", "/mcp", text_string(&headers),
-              kind == STANDING    ? NULL
-              : kind == LISTENING ? LISTEN
-                                  : SLOW);
+    http_send(client, kind == SESSION_STREAM ? "GET" : "POST", "/mcp", text_string(&headers),
+              kind == SESSION_STREAM ? NULL
+              : kind == LISTENING    ? LISTEN
+                                     : SLOW);
     /* the head of a call's answer is sent only with the first event */
     if (kind == CALLING)
         assert_true(served_reaches(&served_running, 1));
@@ -120,7 +121,7 @@ static void must_end_within_a_second(struct http_client clients[STREAM_KINDS])
     assert_true(served_falls(&served_running, 0));
 }
 
-/* Checks that the connection is open, whether or not an event waits to be read. */
+/* Checks that the connection is open, whether or not an event is waiting to be read. */
 static void must_be_open(const struct http_client *client)
 {
     ssize_t got = recv(client->fd, (char[1]){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK);
@@ -175,7 +176,7 @@ static void streams_of_an_expired_key_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void streams_of_a_principal_with_a_lower_role_end(void **state)
+static void streams_of_a_principal_whose_role_was_lowered_end(void **state)
 {
     struct http_client clients[STREAM_KINDS];
 
@@ -185,7 +186,7 @@ static void streams_of_a_principal_with_a_lower_role_end(void **state)
     must_end_within_a_second(clients);
 }
 
-static void streams_of_a_principal_with_a_higher_role_continue(void **state)
+static void streams_of_a_principal_whose_role_was_raised_continue(void **state)
 {
     struct http_client client;
     TEXT_AUTO pending = { 0 };
@@ -200,7 +201,7 @@ static void streams_of_a_principal_with_a_higher_role_continue(void **state)
     http_close(&client);
 }
 
-/* While the changed keys cannot be read, a client that was admitted by a key has no access. */
+/* While keys that have changed cannot be read, no key gives access. */
 static void streams_of_a_key_end_if_changed_keys_cannot_be_read(void **state)
 {
     struct http_client clients[STREAM_KINDS];
@@ -232,8 +233,8 @@ static int64_t loops_cpu_ns(void)
     return sum_ns;
 }
 
-/* The key of `opsbrain key add --expires 9999-12-31` expires at a time whose nanoseconds do not fit
- * into 64 bits. */
+/* A key added with `opsbrain key add --expires 9999-12-31` expires at a time that, in nanoseconds,
+ * does not fit into 64 bits. */
 static void a_key_that_expires_in_thousands_of_years_keeps_no_thread_busy(void **state)
 {
     struct http_client client;
@@ -259,9 +260,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_of_a_revoked_key_end_and_others_continue, start,
                                         stop),
         cmocka_unit_test_setup_teardown(streams_of_an_expired_key_end, start, stop),
-        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_lower_role_end, start, stop),
-        cmocka_unit_test_setup_teardown(streams_of_a_principal_with_a_higher_role_continue, start,
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_whose_role_was_lowered_end, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(streams_of_a_principal_whose_role_was_raised_continue,
+                                        start, stop),
         cmocka_unit_test_setup_teardown(streams_of_a_key_end_if_changed_keys_cannot_be_read, start,
                                         stop),
         cmocka_unit_test_setup_teardown(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open tabs: each receives the names of what changed, until the tab is closed or its browser is
- * signed out. */
+/* Open browser tabs: each receives the names of what has changed, until the tab is closed or its
+ * browser is signed out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define PER_PRINCIPAL_MAX 200
 #define ROUNDS 200
 
-static struct served served; /* for its loop */
+static struct served served; /* needed for its event loop */
 static struct watchers *watchers;
 static const uint8_t ada[DIGEST_BYTES] = { 1 }, eve[DIGEST_BYTES] = { 2 };
 
@@ -54,15 +54,15 @@ static struct sse_queue *open_tab(const uint8_t session[DIGEST_BYTES])
     return open_tab_of("local", session);
 }
 
-/* Ends the tab's queue as if its connection were closed: only the loop's thread may call
- * sse_queue_close. */
+/* Ends the tab's queue as if its connection were closed. (Only the loop's thread is allowed to call
+ * sse_queue_close.) */
 static void close_tab(struct sse_queue *tab)
 {
     sse_queue_supersede(tab);
     sse_queue_release(tab);
 }
 
-/* Reads what the tab has received; SSE_QUEUE_EMPTY: nothing. */
+/* Reads what the tab has received. Returns SSE_QUEUE_EMPTY if it has received nothing. */
 static enum sse_queue_state read_tab(struct sse_queue *tab, char out[64])
 {
     size_t length = 0;
@@ -121,8 +121,8 @@ static void the_2001st_tab_is_refused_until_another_is_closed(void **state)
     late = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     assert_false(watchers_add(watchers, late, "local", NULL, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
-    assert_string_equal(error.message, "2000 pages are kept up to date, the most that are "
-                                       "allowed: reload this page to see changes");
+    assert_string_equal(error.message, "2000 pages are kept up to date, which is the maximum: "
+                                       "reload this page to see changes");
     close_tab(first);
     assert_true(watchers_add(watchers, late, "local", NULL, &error));
     close_tab(late);
@@ -130,7 +130,7 @@ static void the_2001st_tab_is_refused_until_another_is_closed(void **state)
         close_tab(tabs[i]);
 }
 
-static void one_principal_cannot_take_the_places_of_all(void **state)
+static void one_principal_cannot_use_up_the_limit_for_all(void **state)
 {
     struct sse_queue *tabs[PER_PRINCIPAL_MAX], *late, *other;
     struct error error;
@@ -141,8 +141,8 @@ static void one_principal_cannot_take_the_places_of_all(void **state)
     late = sse_queue_create(served.server->http->loops[0], NULL, NULL);
     assert_false(watchers_add(watchers, late, "eve", eve, &error));
     assert_int_equal(error.kind, ERROR_BUSY);
-    assert_string_equal(error.message, "eve has 200 pages open that are kept up to date, the most "
-                                       "that are allowed: close some");
+    assert_string_equal(error.message, "eve has 200 pages open that are kept up to date, which is "
+                                       "the maximum: close some");
     other = open_tab_of("ada", ada);
     close_tab(other);
     close_tab(late);
@@ -167,7 +167,7 @@ static void *notify(void *context)
     return NULL;
 }
 
-static void tabs_may_be_added_and_removed_on_any_thread(void **state)
+static void tabs_can_be_added_and_removed_on_any_thread(void **state)
 {
     pthread_t threads[3];
 
@@ -189,8 +189,8 @@ int main(void)
         TEST(every_tab_is_notified_of_changes),
         TEST(signing_out_ends_the_tabs_of_that_browser),
         TEST(the_2001st_tab_is_refused_until_another_is_closed),
-        TEST(one_principal_cannot_take_the_places_of_all),
-        TEST(tabs_may_be_added_and_removed_on_any_thread),
+        TEST(one_principal_cannot_use_up_the_limit_for_all),
+        TEST(tabs_can_be_added_and_removed_on_any_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

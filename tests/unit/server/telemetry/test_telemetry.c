@@ -17,7 +17,7 @@ static bool count_sample(void *context, const struct promtext_sample *sample)
     return true;
 }
 
-static void each_row_that_was_used_has_its_requests_durations_and_errors(void **state)
+static void requests_durations_and_errors_are_reported_for_each_row_that_was_used(void **state)
 {
     struct telemetry *telemetry = telemetry_create();
     struct telemetry_row *list = telemetry_add_row(telemetry, "tools/list", NULL);
@@ -62,7 +62,7 @@ static void each_row_that_was_used_has_its_requests_durations_and_errors(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_row_that_was_used_has_its_requests_durations_and_errors),
+        cmocka_unit_test(requests_durations_and_errors_are_reported_for_each_row_that_was_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void assert_not_intact(struct ledger *ledger, const char *expected)
     assert_false(verdict.intact);
     assert_non_null(strstr(text_string(&words), "IS NOT INTACT"));
     if (strstr(text_string(&words), expected) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", text_string(&words), expected);
+        fail_msg("\"%s\" does not contain \"%s\"", text_string(&words), expected);
 }
 
 /* ---- Edits ---- */
@@ -136,7 +136,7 @@ static void edit_at_random(const struct ledger *ledger, struct generator *genera
     case 1:
         edit(ledger, "DELETE FROM audit WHERE id = %d", row);
         return;
-    case 2: /* swaps all members of two rows, except for their ids */
+    case 2: /* swaps two rows: all columns except the id */
         edit(ledger,
              "UPDATE audit SET id = -1 WHERE id = %1$d; UPDATE audit SET id = %1$d WHERE id = "
              "%2$d; UPDATE audit SET id = %2$d WHERE id = -1",
@@ -145,7 +145,7 @@ static void edit_at_random(const struct ledger *ledger, struct generator *genera
     case 3:
         edit(ledger, "UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = %d", row);
         return;
-    case 4: /* moves a byte from one text to the next: all bytes together stay the same */
+    case 4: /* moves characters to the next column, so that their sequence stays the same */
         edit(ledger,
              "UPDATE audit SET principal = substr(principal, 1, 3), "
              "role = substr(principal, 4) || role WHERE id = %d",
@@ -179,7 +179,7 @@ static void finds_every_edit_of_a_row(void **state)
     find_every_edit(*state, 1);
 }
 
-static void finds_every_edit_of_a_row_if_there_is_a_key(void **state)
+static void finds_every_edit_of_a_row_in_a_chain_with_a_key(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -221,7 +221,7 @@ static void refuses_to_change_or_remove_rows_and_anchors(void **state)
     assert_intact(ledger, ROWS);
 }
 
-/* ---- The end ---- */
+/* ---- The end of the chain, and its head: opsbrain's record of the newest row ---- */
 
 static void finds_that_the_newest_rows_are_gone(void **state)
 {
@@ -233,8 +233,8 @@ static void finds_that_the_newest_rows_are_gone(void **state)
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
-/* Rows that are written later do not hide the removal. */
-static void reports_a_removed_end_also_after_new_rows(void **state)
+/* The rows that are added after the removal do not hide it. */
+static void reports_that_the_newest_rows_were_removed_even_after_new_rows(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -251,8 +251,8 @@ static void reports_a_removed_end_also_after_new_rows(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* The attacker cannot seal the earlier head without the key. */
-static void a_removed_end_shows_though_the_head_was_set_back(void **state)
+/* Without the key, the attacker cannot make a valid seal for a head that names an older row. */
+static void reports_removed_rows_although_the_head_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -265,7 +265,7 @@ static void a_removed_end_shows_though_the_head_was_set_back(void **state)
     assert_not_intact(ledger, "reporting that another program wrote to the audit log: ");
 }
 
-static void foreign_rows_after_the_end_are_found(void **state)
+static void rows_that_another_program_appended_are_found(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -317,8 +317,8 @@ static void add_number(struct text *out, int64_t number)
         text_add_char(out, (char)(number >> shift & 0xff));
 }
 
-/* Computes the row's digest as audit_chain.h describes it, without the code in store/audit/.
- * `chain`: the previous row's digest, which the row's digest replaces. */
+/* Computes the row's digest as audit_chain.h describes it, without using the code in store/audit/.
+ * `chain` holds the previous row's digest, and is overwritten with this row's. */
 static void digest_row(const struct row *row, uint8_t chain[DIGEST_BYTES])
 {
     TEXT_AUTO bytes = { 0 };
@@ -350,8 +350,8 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
     sqlite3_close(db);
 }
 
-/* Does what an attacker who knows the format, but no key, would do: changes a row, and computes all
- * digests and the seal of the head anew. */
+/* Does what an attacker would do who knows the format but has no key: changes a row, then
+ * recomputes all digests and the seal of the head. */
 static void rewrite_chain(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
@@ -377,8 +377,8 @@ static void rewrite_chain(const struct ledger *ledger)
     edit(ledger, "UPDATE audit_head SET digest = x'%s', key_id = '', seal = x'%s'", hex, seal_hex);
 }
 
-/* Without a key, only a digest that was noted elsewhere shows the change. */
-static void a_rewritten_chain_does_not_have_the_noted_digest(void **state)
+/* If the chain has no key, only a digest that was noted elsewhere reveals the change. */
+static void a_rewritten_chain_does_not_match_the_noted_digest(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_verdict verdict;
@@ -427,7 +427,7 @@ static void reads_marks(void **state)
 
 /* ---- Keys ---- */
 
-static void a_chain_may_get_a_key_and_later_a_second_one(void **state)
+static void a_chain_can_get_a_key_and_later_a_second_one(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -462,7 +462,7 @@ static void a_lost_key_is_reported(void **state)
     assert_int_equal(verify(ledger).wrong, 0);
 }
 
-static void a_row_without_the_key_is_foreign(void **state)
+static void a_row_without_a_key_after_a_row_with_one_is_reported(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -470,7 +470,7 @@ static void a_row_without_the_key_is_foreign(void **state)
     add_rows(ledger, 3);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit SET key_id = '' WHERE id = 2");
     assert_not_intact(ledger,
-                      "rows without a key although there was one, so not written by opsbrain: 1");
+                      "rows without a key after a row with one, so not written by opsbrain: 1");
 }
 
 static void refuses_a_file_without_a_usable_key(void **state)
@@ -491,8 +491,8 @@ static void refuses_a_file_without_a_usable_key(void **state)
 
 /* ---- Retention ---- */
 
-/* Adds `old` rows, which retention then removes, and checks that the chain continues with ROWS new
- * ones. */
+/* Adds `old` rows and lets retention remove them, which leaves an anchor: a sealed record of the
+ * removed rows. Then adds ROWS rows, and checks that they continue the chain from the anchor. */
 static void continue_from_the_anchor(struct ledger *ledger, int old)
 {
     struct audit_verdict verdict;
@@ -515,11 +515,12 @@ static void retention_leaves_an_anchor(void **state)
 
     continue_from_the_anchor(ledger, 600);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET removed = removed - 1");
-    assert_not_intact(ledger, "the anchor of the rows that retention removed was changed");
+    assert_not_intact(ledger,
+                      "the record of the rows that retention removed (the anchor) was changed");
 }
 
-/* Without the key, an attacker cannot seal an anchor as retention would. */
-static void a_foreign_anchor_is_found(void **state)
+/* Without the key, an attacker cannot make a valid seal for an anchor. */
+static void an_anchor_that_another_program_added_is_found(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -528,17 +529,17 @@ static void a_foreign_anchor_is_found(void **state)
     edit(ledger, "INSERT INTO audit_anchors (last_id, at_ms, removed, from_ms, to_ms, digest, "
                  "key_id, seal) SELECT 50, at_ms, 50, 0, 0, digest, key_id, digest FROM audit "
                  "WHERE id = 50; DELETE FROM audit WHERE id <= 50");
-    assert_not_intact(ledger, "the anchor of the rows that retention removed");
+    assert_not_intact(ledger, "the record of the rows that retention removed (the anchor)");
 }
 
-static void an_anchor_without_the_key_is_found(void **state)
+static void an_anchor_whose_key_id_was_removed_is_found(void **state)
 {
     struct ledger *ledger = *state;
 
     use_key(ledger, FIRST_KEY);
     continue_from_the_anchor(ledger, ROWS);
     edit(ledger, WITHOUT_TRIGGERS "UPDATE audit_anchors SET key_id = ''");
-    assert_not_intact(ledger, "the anchor of the rows that retention removed");
+    assert_not_intact(ledger, "the record of the rows that retention removed (the anchor)");
 }
 
 static void retention_keeps_rows_that_are_not_old_enough(void **state)
@@ -566,7 +567,7 @@ static void write_version_12(struct ledger *ledger)
                   "phase, outcome, detail, subject) VALUES (%d, 'req_%d', 'ada', 'admin', 'c/1', "
                   "'deployment_remove', '{\"name\":\"ä\"}', '%s', '%s', '', '');",
                   1000 + i, i / 2, i % 2 == 0 ? "intent" : "outcome", i % 2 == 0 ? "" : "ok");
-    text_add(&script, "DELETE FROM audit WHERE id = 7;" /* leaves a gap among the ids */
+    text_add(&script, "DELETE FROM audit WHERE id = 7;" /* leaves a gap in the ids */
                       "PRAGMA application_id = 1869640546; PRAGMA user_version = 12;");
     assert_int_equal(execute(ledger, text_string(&script)), SQLITE_OK);
 }
@@ -604,29 +605,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_every_edit_of_a_row),
-        cmocka_unit_test(finds_every_edit_of_a_row_if_there_is_a_key),
+        cmocka_unit_test(finds_every_edit_of_a_row_in_a_chain_with_a_key),
         cmocka_unit_test(names_the_row_that_was_changed),
         cmocka_unit_test(refuses_to_change_or_remove_rows_and_anchors),
         cmocka_unit_test(finds_that_the_newest_rows_are_gone),
-        cmocka_unit_test(reports_a_removed_end_also_after_new_rows),
-        cmocka_unit_test(a_removed_end_shows_though_the_head_was_set_back),
-        cmocka_unit_test(foreign_rows_after_the_end_are_found),
+        cmocka_unit_test(reports_that_the_newest_rows_were_removed_even_after_new_rows),
+        cmocka_unit_test(reports_removed_rows_although_the_head_was_set_back),
+        cmocka_unit_test(rows_that_another_program_appended_are_found),
         cmocka_unit_test(a_removed_head_is_found),
-        cmocka_unit_test(a_rewritten_chain_does_not_have_the_noted_digest),
+        cmocka_unit_test(a_rewritten_chain_does_not_match_the_noted_digest),
         cmocka_unit_test(a_chain_rewritten_without_the_key_is_found),
         cmocka_unit_test(reads_marks),
-        cmocka_unit_test(a_chain_may_get_a_key_and_later_a_second_one),
+        cmocka_unit_test(a_chain_can_get_a_key_and_later_a_second_one),
         cmocka_unit_test(a_lost_key_is_reported),
-        cmocka_unit_test(a_row_without_the_key_is_foreign),
+        cmocka_unit_test(a_row_without_a_key_after_a_row_with_one_is_reported),
         cmocka_unit_test(refuses_a_file_without_a_usable_key),
         cmocka_unit_test(retention_leaves_an_anchor),
-        cmocka_unit_test(a_foreign_anchor_is_found),
-        cmocka_unit_test(an_anchor_without_the_key_is_found),
+        cmocka_unit_test(an_anchor_that_another_program_added_is_found),
+        cmocka_unit_test(an_anchor_whose_key_id_was_removed_is_found),
         cmocka_unit_test(adds_older_rows_to_the_chain),
         cmocka_unit_test(retention_keeps_rows_that_are_not_old_enough),
     };
 
-    if (!test_database_is_files()) /* the tests edit the file */
+    if (!test_database_is_files()) /* the tests edit the SQLite file */
         return 0;
     return ledger_run(tests);
 }

@@ -43,8 +43,8 @@ static void records_who_did_what_with_which_outcome(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* A User-Agent or a model server's error may contain bytes that are not UTF-8. */
-static void foreign_bytes_are_recorded_as_utf_8(void **state)
+/* A User-Agent or a model server's error message can contain bytes that are not UTF-8. */
+static void invalid_utf8_is_recorded_as_replacement_characters(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("bob", "deployment_remove");
@@ -81,7 +81,7 @@ static void an_intent_and_its_outcome_are_listed_as_one_row(void **state)
     assert_string_equal(rows[0].phase, "outcome");
     assert_in_range(rows[0].began_ms, 1, rows[0].at_ms);
     assert_string_equal(rows[1].tool, "sweep_start");
-    assert_string_equal(rows[1].phase, "intent"); /* its outcome is not known */
+    assert_string_equal(rows[1].phase, "intent"); /* its outcome has not been recorded */
     assert_string_equal(rows[1].outcome, "");
     audit_log_rows_free(rows, count);
 }
@@ -114,7 +114,7 @@ static void filters_and_pages(void **state)
     audit_log_rows_free(rows, count);
 }
 
-static void arguments_that_are_too_long_stay_json(void **state)
+static void arguments_that_are_too_long_are_still_recorded_as_json(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("bob", "x");
@@ -138,7 +138,7 @@ static void arguments_that_are_too_long_stay_json(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* ---- While others write ---- */
+/* ---- Concurrent writes ---- */
 
 struct adding {
     struct ledger ledger;
@@ -156,7 +156,7 @@ static void *add_until_over(void *context)
     return NULL;
 }
 
-static void the_log_is_intact_while_rows_are_added(void **state)
+static void the_log_is_found_intact_while_rows_are_being_added(void **state)
 {
     struct ledger *ledger = *state;
     struct adding adding = { .ledger.store = ledger->store };
@@ -176,7 +176,7 @@ static void the_log_is_intact_while_rows_are_added(void **state)
 
 /* ---- Export ---- */
 
-static void pages_of_an_export_follow_one_another(void **state)
+static void each_page_of_an_export_continues_the_previous_one(void **state)
 {
     enum { ROWS = 1200 };
     struct ledger *ledger = *state;
@@ -206,12 +206,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_who_did_what_with_which_outcome),
-        cmocka_unit_test(foreign_bytes_are_recorded_as_utf_8),
+        cmocka_unit_test(invalid_utf8_is_recorded_as_replacement_characters),
         cmocka_unit_test(an_intent_and_its_outcome_are_listed_as_one_row),
         cmocka_unit_test(filters_and_pages),
-        cmocka_unit_test(arguments_that_are_too_long_stay_json),
-        cmocka_unit_test(the_log_is_intact_while_rows_are_added),
-        cmocka_unit_test(pages_of_an_export_follow_one_another),
+        cmocka_unit_test(arguments_that_are_too_long_are_still_recorded_as_json),
+        cmocka_unit_test(the_log_is_found_intact_while_rows_are_being_added),
+        cmocka_unit_test(each_page_of_an_export_continues_the_previous_one),
     };
 
     return ledger_run(tests);

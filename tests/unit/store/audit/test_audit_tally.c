@@ -23,8 +23,8 @@ static void flush(struct ledger *ledger)
     assert_ok(ledger, audit_log_flush(ledger->store, &ledger->error));
 }
 
-/* Counts the rows of a principal (NULL: of all), including those that are queued to be written.
- * *newest: the newest row, without its heap texts; `newest` may be NULL. */
+/* Counts the rows of a principal (NULL: of all principals), including rows that were only queued
+ * until now. Copies the newest row to *newest, without its heap texts, unless `newest` is NULL. */
 static size_t rows_of(struct ledger *ledger, const char *principal, struct audit_row *newest)
 {
     struct audit_filter filter = { .principal = principal };
@@ -40,7 +40,7 @@ static size_t rows_of(struct ledger *ledger, const char *principal, struct audit
     return found;
 }
 
-static void a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest(void **state)
+static void a_flood_of_refusals_makes_ten_rows_and_one_that_counts_the_rest(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -64,7 +64,7 @@ static void a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest(void **stat
     assert_int_equal(rows_of(ledger, "eve", NULL), 11);
 }
 
-static void the_next_minute_counts_from_zero(void **state)
+static void counts_start_from_zero_after_each_flush(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -91,8 +91,8 @@ static void counts_by_principal_tool_and_outcome(void **state)
     assert_int_equal(rows_of(ledger, NULL, NULL), 40);
 }
 
-/* Rows and memory are bounded, however many names a caller chooses. */
-static void too_many_tools_share_one_row(void **state)
+/* Rows and memory are bounded, no matter how many names a caller makes up. */
+static void tools_beyond_the_limit_share_one_row(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row newest;
@@ -109,7 +109,7 @@ static void too_many_tools_share_one_row(void **state)
     assert_int_equal(rows_of(ledger, "eve", NULL), 65);
 }
 
-static void too_many_principals_share_one_row(void **state)
+static void principals_beyond_the_limit_share_one_row(void **state)
 {
     struct ledger *ledger = *state;
     char name[40];
@@ -123,7 +123,7 @@ static void too_many_principals_share_one_row(void **state)
     assert_int_equal(rows_of(ledger, "(several)", NULL), 1);
 }
 
-static void calls_get_rows_of_their_own_up_to_32_kib_between_flushes(void **state)
+static void calls_get_their_own_rows_up_to_32_kib_between_flushes(void **state)
 {
     struct ledger *ledger = *state;
     char *arguments = calloc(1, 4000);
@@ -139,13 +139,13 @@ static void calls_get_rows_of_their_own_up_to_32_kib_between_flushes(void **stat
         snprintf(tool, sizeof tool, "tool_%d", i);
         assert_ok(ledger, audit_log_count(ledger->store, &event, &ledger->error));
     }
-    assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* 32 KiB allow 7 */
+    assert_in_range(rows_of(ledger, "eve", NULL), 6, 8); /* about 7 rows fit in 32 KiB */
     flush(ledger);
     assert_int_equal(rows_of(ledger, "eve", NULL), 60);
     free(arguments);
 }
 
-static void uses_of_secrets_are_recorded_once_and_then_hourly(void **state)
+static void a_secrets_first_use_gets_a_row_and_later_uses_share_one_row_per_hour(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -174,14 +174,14 @@ static void closing_the_store_writes_the_counts(void **state)
     assert_true(verdict.intact);
 }
 
-static void a_full_disk_loses_no_count(void **state)
+static void counts_are_not_lost_when_the_disk_is_full(void **state)
 {
     struct ledger *ledger = *state;
     struct rlimit before, small;
     struct audit_row newest;
 
     if (!test_database_is_files())
-        skip(); /* only files have a limit that a test can set */
+        skip(); /* a test can limit only the size of SQLite files */
     for (int i = 0; i < 100; i++)
         count(ledger, AUDIT_LOGIN, "(nobody)", "login", "10.0.0.9");
     signal(SIGXFSZ, SIG_IGN);
@@ -200,15 +200,15 @@ static void a_full_disk_loses_no_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flood_of_refusals_makes_ten_rows_and_one_with_the_rest),
-        cmocka_unit_test(the_next_minute_counts_from_zero),
+        cmocka_unit_test(a_flood_of_refusals_makes_ten_rows_and_one_that_counts_the_rest),
+        cmocka_unit_test(counts_start_from_zero_after_each_flush),
         cmocka_unit_test(counts_by_principal_tool_and_outcome),
-        cmocka_unit_test(too_many_tools_share_one_row),
-        cmocka_unit_test(too_many_principals_share_one_row),
-        cmocka_unit_test(calls_get_rows_of_their_own_up_to_32_kib_between_flushes),
-        cmocka_unit_test(uses_of_secrets_are_recorded_once_and_then_hourly),
+        cmocka_unit_test(tools_beyond_the_limit_share_one_row),
+        cmocka_unit_test(principals_beyond_the_limit_share_one_row),
+        cmocka_unit_test(calls_get_their_own_rows_up_to_32_kib_between_flushes),
+        cmocka_unit_test(a_secrets_first_use_gets_a_row_and_later_uses_share_one_row_per_hour),
         cmocka_unit_test(closing_the_store_writes_the_counts),
-        cmocka_unit_test(a_full_disk_loses_no_count),
+        cmocka_unit_test(counts_are_not_lost_when_the_disk_is_full),
     };
 
     return ledger_run(tests);

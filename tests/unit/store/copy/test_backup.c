@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backups: what is restored equals what was backed up, also in the engine that the tests use
- * (test_database.h), and a damaged file is refused before anything is restored. */
+/* Backups: a restore yields exactly what was backed up, for SQLite files and for the engine that
+ * the tests use (test_database.h). A damaged backup is refused before anything is restored. */
 #include <endian.h>
 #include <errno.h>
 #include <glob.h>
@@ -21,12 +21,12 @@
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
 
-#define HEAD_BYTES 51 /* of a file (store/copy/backup_file.h) */
+#define HEAD_BYTES 51 /* the size of a backup's head (store/copy/backup_file.h) */
 
 struct vault {
     struct copy_route route;
-    char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16]; /* of two backups */
-    char key[FOLDER_SIZE + 16];                           /* the path of a file with a key */
+    char path[FOLDER_SIZE + 16], other[FOLDER_SIZE + 16]; /* the paths of two backups */
+    char key[FOLDER_SIZE + 16];                           /* the path of a key file */
 };
 
 static void write_file(const char *path, const char *content)
@@ -118,10 +118,10 @@ static void a_backup_is_made_while_the_store_is_used(void **state)
     store_close(store);
 }
 
-#define NO_FILTER 77 /* exit status: the kernel accepts no filter of system calls */
+#define NO_FILTER 77 /* exit status: the kernel does not accept a system call filter */
 
-/* From now on, renameat2 with flags fails in this process, as on NFS. */
-static bool forbid_flags_of_rename(void)
+/* Makes renameat2 with flags fail in this process, as it does on NFS. */
+static bool forbid_rename_flags(void)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -137,7 +137,7 @@ static bool forbid_flags_of_rename(void)
            && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void a_backup_is_written_where_rename_cannot_refuse_to_replace(void **state)
+static void a_backup_is_written_where_renameat2_supports_no_flags(void **state)
 {
     struct vault *vault = *state;
     pid_t child;
@@ -146,7 +146,7 @@ static void a_backup_is_written_where_rename_cannot_refuse_to_replace(void **sta
     every_row_fill(vault->route.from, 1);
     child = fork();
     if (child == 0) {
-        if (!forbid_flags_of_rename())
+        if (!forbid_rename_flags())
             _exit(NO_FILTER);
         bool done = back_up(vault, vault->route.from, "", vault->path, "");
         if (!done)
@@ -162,9 +162,9 @@ static void a_backup_is_written_where_rename_cannot_refuse_to_replace(void **sta
 
 /* ---- Interruptions ---- */
 
-/* Begins a backup, raises the signal, and writes a piece. A signal that is not ignored is blocked
- * until backup_writer_finish, and then ends the process. Otherwise returns 1 if the piece was
- * written, 0 if it was not, and 2 if the backup could not begin. */
+/* Begins a backup, raises the signal, and writes a piece. Unless the signal is ignored, it is
+ * blocked until backup_writer_finish and then ends the process. If it is ignored, returns 1 if the
+ * piece was written and 0 if it was not. Returns 2 if the backup could not begin. */
 static int write_after_signal(const struct vault *vault, int signal)
 {
     const struct text rows = { .data = (char[]){ "x" }, .length = 1 };
@@ -180,8 +180,8 @@ static int write_after_signal(const struct vault *vault, int signal)
     return written;
 }
 
-/* Raises the signal in a child process during a backup; checks the child's status, as waitpid
- * writes it, and that no file is left. */
+/* Raises the signal in a child process during a backup. Checks that waitpid reports the expected
+ * status for the child, and that no file is left. */
 static void expect_end(const struct vault *vault, int signal, int expected_status)
 {
     pid_t child = fork();
@@ -198,7 +198,7 @@ static void expect_end(const struct vault *vault, int signal, int expected_statu
     globfree(&found);
 }
 
-static void nothing_is_left_of_a_backup_that_a_signal_ended(void **state)
+static void a_backup_that_a_signal_ended_leaves_no_file(void **state)
 {
     static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
 
@@ -207,7 +207,7 @@ static void nothing_is_left_of_a_backup_that_a_signal_ended(void **state)
 }
 
 /* nohup makes a process ignore SIGHUP. */
-static void a_signal_that_is_ignored_ends_no_backup(void **state)
+static void an_ignored_signal_does_not_end_a_backup(void **state)
 {
     signal(SIGHUP, SIG_IGN);
     expect_end(*state, SIGHUP, 1 << 8);
@@ -224,10 +224,10 @@ static void assert_looks_encrypted(const char *path)
 
     fclose(file);
     assert_true(length > 1000);
-    assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* begins a frame of zstd */
+    assert_null(memmem(content, length, "\x28\xb5\x2f\xfd", 4)); /* the magic number of zstd */
 }
 
-static void a_wrong_missing_or_needless_key_is_refused(void **state)
+static void a_restore_with_a_wrong_missing_or_unneeded_key_is_refused(void **state)
 {
     struct vault *vault = *state;
     char wrong_key[FOLDER_SIZE + 16];
@@ -298,7 +298,7 @@ static void flip(const struct vault *vault, off_t at)
     close(file);
 }
 
-/* Sets the length of the first piece to numbers from about 4 GiB down to 128 KiB. */
+/* Sets the length of the first piece to values from 4 GiB down to 128 KiB: each must be noticed. */
 static void huge_lengths_are_noticed(struct vault *vault, const struct copy_tables *tables,
                                      const char *key)
 {
@@ -320,7 +320,7 @@ static void damage_is_noticed_in(struct vault *vault, const char *key)
     for (off_t at = 0; at < size; at += at < 120 ? 3 : 211) {
         flip(vault, at);
         if (read_all(vault, &tables, key))
-            fail_msg("byte %lld was changed unnoticed", (long long)at);
+            fail_msg("a change to byte %lld was not noticed", (long long)at);
         flip(vault, at);
     }
     assert_true(read_all(vault, &tables, key));
@@ -328,7 +328,7 @@ static void damage_is_noticed_in(struct vault *vault, const char *key)
     for (off_t length = size - 1; length >= 0; length -= length < 120 ? 3 : 211) {
         assert_int_equal(truncate(vault->path, length), 0);
         if (read_all(vault, &tables, key))
-            fail_msg("the file was truncated to %lld bytes unnoticed", (long long)length);
+            fail_msg("a truncation to %lld bytes was not noticed", (long long)length);
         assert_non_null(strstr(vault->route.error.message, vault->path));
     }
     assert_ok(&vault->route, rename(vault->other, vault->path) == 0);
@@ -336,19 +336,19 @@ static void damage_is_noticed_in(struct vault *vault, const char *key)
     copy_tables_finish(&tables);
 }
 
-static void damage_is_noticed(void **state)
+static void damage_to_an_unencrypted_backup_is_noticed(void **state)
 {
     damage_is_noticed_in(*state, "");
 }
 
-static void damage_is_noticed_if_encrypted(void **state)
+static void damage_to_an_encrypted_backup_is_noticed(void **state)
 {
     struct vault *vault = *state;
 
     damage_is_noticed_in(vault, vault->key);
 }
 
-static void a_damaged_file_is_refused_before_a_database_is_made(void **state)
+static void a_damaged_file_is_refused_before_a_database_is_created(void **state)
 {
     struct vault *vault = *state;
     struct copy_tables tables;
@@ -369,7 +369,7 @@ static void a_damaged_file_is_refused_before_a_database_is_made(void **state)
                    ERROR_INVALID, "after the end");
 }
 
-/* A restore reads the file twice. */
+/* A restore reads the file twice, which is not possible with a pipe. */
 static void a_backup_from_a_pipe_is_refused_at_once(void **state)
 {
     struct vault *vault = *state;
@@ -415,7 +415,7 @@ static void a_sealed_file_without_valid_tables_is_refused(void **state)
     copy_tables_finish(&tables);
 }
 
-static void a_document_that_is_too_long_or_has_an_invalid_id_is_refused(void **state)
+static void a_description_that_is_too_long_or_has_an_invalid_id_is_refused(void **state)
 {
     static const char *const beginnings[] = { "{\"id\":\"bak_\\u001b[2J\",\"rest\":\"",
                                               "{\"id\":\"bak_1\",\"rest\":\"" };
@@ -442,7 +442,7 @@ static void a_document_that_is_too_long_or_has_an_invalid_id_is_refused(void **s
 
 /* ---- Versions ---- */
 
-/* Makes an empty database of version 21, which has no tables of clouds. */
+/* Creates an empty database with version 21 of the schema, which has no tables for clouds. */
 static void make_older(struct vault *vault, const struct copy_place *place)
 {
     const int64_t versions[] = { 21, migrations_sqlite_scrapes.count };
@@ -470,7 +470,7 @@ static void an_older_copy_is_brought_up_to_date_when_it_is_opened(void **state)
     store_close(store);
 }
 
-static void an_older_database_that_is_refused_stays_as_it_was(void **state)
+static void a_refused_restore_does_not_upgrade_an_older_database(void **state)
 {
     struct vault *vault = *state;
     const struct copy_place place = copy_route_middle(&vault->route);
@@ -484,7 +484,7 @@ static void an_older_database_that_is_refused_stays_as_it_was(void **state)
     assert_refused(&vault->route,
                    restore(vault, vault->path, "", vault->route.middle, place.database),
                    ERROR_CONFLICT, "not empty");
-    /* the table, which later versions have, was not added */
+    /* this table, which later versions have, was not added */
     assert_int_equal(backdoor_try(vault->route.middle, "SELECT * FROM fleet_instance", message),
                      -1);
 }
@@ -495,18 +495,18 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_is_restored),
         TEST(a_backup_is_made_while_the_store_is_used),
-        TEST(a_backup_is_written_where_rename_cannot_refuse_to_replace),
-        TEST(nothing_is_left_of_a_backup_that_a_signal_ended),
-        TEST(a_signal_that_is_ignored_ends_no_backup),
-        TEST(a_wrong_missing_or_needless_key_is_refused),
-        TEST(damage_is_noticed),
-        TEST(damage_is_noticed_if_encrypted),
-        TEST(a_damaged_file_is_refused_before_a_database_is_made),
+        TEST(a_backup_is_written_where_renameat2_supports_no_flags),
+        TEST(a_backup_that_a_signal_ended_leaves_no_file),
+        TEST(an_ignored_signal_does_not_end_a_backup),
+        TEST(a_restore_with_a_wrong_missing_or_unneeded_key_is_refused),
+        TEST(damage_to_an_unencrypted_backup_is_noticed),
+        TEST(damage_to_an_encrypted_backup_is_noticed),
+        TEST(a_damaged_file_is_refused_before_a_database_is_created),
         TEST(a_backup_from_a_pipe_is_refused_at_once),
         TEST(a_sealed_file_without_valid_tables_is_refused),
-        TEST(a_document_that_is_too_long_or_has_an_invalid_id_is_refused),
+        TEST(a_description_that_is_too_long_or_has_an_invalid_id_is_refused),
         TEST(an_older_copy_is_brought_up_to_date_when_it_is_opened),
-        TEST(an_older_database_that_is_refused_stays_as_it_was),
+        TEST(a_refused_restore_does_not_upgrade_an_older_database),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

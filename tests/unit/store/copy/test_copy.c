@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves of entire databases: from files to the tests' engine, and back. */
+/* Moving entire databases from SQLite files to the engine that the tests use (test_database.h), and
+ * back. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -46,7 +47,7 @@ static bool move_back(struct copy_route *route)
     return copy_move(&from, &to, &report, &route->error);
 }
 
-static void every_row_arrives_there_and_back_but_only_in_an_empty_database(void **state)
+static void every_row_is_moved_there_and_back_but_only_into_an_empty_database(void **state)
 {
     struct copy_route *route = *state;
 
@@ -57,7 +58,7 @@ static void every_row_arrives_there_and_back_but_only_in_an_empty_database(void 
     every_row_compare(route->from, route->to);
 }
 
-static void a_schema_may_have_a_name_that_needs_quotes(void **state)
+static void a_schema_name_may_need_quotes(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place from = copy_route_files(route->from);
@@ -92,7 +93,7 @@ static void a_negative_zero_arrives_as_zero(void **state)
 
 /* ---- Interruptions ---- */
 
-/* A sink that kills the process after some pages. */
+/* A sink that passes pages on to another sink, and kills the process after the last of them. */
 struct killer {
     const struct copy_sink *sink;
     int pages;
@@ -110,7 +111,7 @@ static bool receive_or_kill(void *context, size_t table, const struct text *rows
     return true;
 }
 
-/* Copies as copy_move does, until the process is killed after `pages` pages. */
+/* Copies as copy_move does, but kills the process after `pages` pages. */
 static bool copy_some(const struct copy_route *route, int pages, struct error *error)
 {
     const struct copy_place from = copy_route_files(route->from), to = copy_route_middle(route);
@@ -152,7 +153,7 @@ static void kill_copy_after(const struct copy_route *route, int pages)
     assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-static void a_killed_move_continues_and_nobody_serves_half_of_it(void **state)
+static void a_killed_move_can_be_continued_and_an_unfinished_copy_is_not_opened(void **state)
 {
     static const int pages[] = { 1, 30, 65 };
     struct copy_route *route = *state;
@@ -191,8 +192,9 @@ static void a_copy_continues_only_from_the_same_unchanged_source(void **state)
     assert_refused(route, move_there(route), ERROR_CONFLICT, "deployment_revisions");
 }
 
-/* The source's hold is renewed, because it could expire while a large table is compared. */
-static void a_source_is_held_while_the_copy_is_compared(void **state)
+/* A PostgreSQL database is held by one process at a time, and a hold expires unless it is renewed.
+ * The hold is renewed here, because comparing a large table can take longer than a hold lasts. */
+static void a_source_stays_held_while_the_copy_is_compared(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place from = copy_route_middle(route), to = copy_route_files(route->to);
@@ -228,8 +230,8 @@ static void a_source_is_held_while_the_copy_is_compared(void **state)
     assert_int_equal(held, COPY_SETS);
 }
 
-/* Adds a constraint whose check takes longer than a statement may. */
-static void references_are_checked_for_as_long_as_that_takes(void **state)
+/* Adds a constraint whose check takes longer than statement_timeout. */
+static void the_check_of_references_has_no_time_limit(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place to = copy_route_middle(route);
@@ -274,7 +276,7 @@ static void a_source_that_is_missing_or_of_another_version_is_refused(void **sta
     struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
 
-    assert_refused(route, move_there(route), ERROR_NOT_FOUND, "not a data folder");
+    assert_refused(route, move_there(route), ERROR_NOT_FOUND, "not an opsbrain data folder");
     every_row_fill(route->from, 1);
     assert_true(backdoor_file(route->from, "opsbrain.db", "PRAGMA user_version = 3", message) >= 0);
     assert_refused(route, move_there(route), ERROR_CONFLICT, "opsbrain serve");
@@ -283,7 +285,7 @@ static void a_source_that_is_missing_or_of_another_version_is_refused(void **sta
     assert_refused(route, move_there(route), ERROR_CONFLICT, "newer opsbrain");
 }
 
-static void references_must_be_valid(void **state)
+static void a_source_with_a_broken_reference_is_not_moved(void **state)
 {
     struct copy_route *route = *state;
     char message[BACKDOOR_MESSAGE_SIZE];
@@ -296,7 +298,7 @@ static void references_must_be_valid(void **state)
     assert_non_null(strstr(route->error.message, "api_keys"));
 }
 
-/* Earlier versions stored texts that are not UTF-8. SQLite accepts them, PostgreSQL does not. */
+/* Earlier versions could store invalid UTF-8. SQLite accepts it, PostgreSQL does not. */
 static void a_text_that_is_not_utf8_is_copied_unchanged_or_refused(void **state)
 {
     struct copy_route *route = *state;
@@ -326,7 +328,7 @@ static void open_copy(struct copy_route *route, struct ledger *out)
               store_open(route->middle, test_database(route->middle), 4, &out->store, &out->error));
 }
 
-/* Fills the files as a server does. */
+/* Fills the source files as a server would. */
 static void fill_by_the_store(struct copy_route *route)
 {
     struct ledger ledger = { 0 };
@@ -342,7 +344,7 @@ static void fill_by_the_store(struct copy_route *route)
     store_close(ledger.store);
 }
 
-/* Checks that the copy counts as moved, even in its source's folder, until it is resumed. */
+/* Checks that the copy counts as moved, even at its source's path, until fleet_place_resume. */
 static void resume_copy(const struct copy_route *route, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");
@@ -381,16 +383,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(every_row_arrives_there_and_back_but_only_in_an_empty_database),
-        TEST(a_schema_may_have_a_name_that_needs_quotes),
+        TEST(every_row_is_moved_there_and_back_but_only_into_an_empty_database),
+        TEST(a_schema_name_may_need_quotes),
         TEST(a_negative_zero_arrives_as_zero),
-        TEST(a_killed_move_continues_and_nobody_serves_half_of_it),
+        TEST(a_killed_move_can_be_continued_and_an_unfinished_copy_is_not_opened),
         TEST(a_copy_continues_only_from_the_same_unchanged_source),
-        TEST(a_source_is_held_while_the_copy_is_compared),
-        TEST(references_are_checked_for_as_long_as_that_takes),
+        TEST(a_source_stays_held_while_the_copy_is_compared),
+        TEST(the_check_of_references_has_no_time_limit),
         TEST(a_source_in_use_is_refused),
         TEST(a_source_that_is_missing_or_of_another_version_is_refused),
-        TEST(references_must_be_valid),
+        TEST(a_source_with_a_broken_reference_is_not_moved),
         TEST(a_text_that_is_not_utf8_is_copied_unchanged_or_refused),
         TEST(a_copy_counts_as_moved_and_its_audit_log_continues),
     };

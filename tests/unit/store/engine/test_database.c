@@ -23,7 +23,7 @@ static bool watch_commits(struct sql_connection *connection, void *context, stru
     return true;
 }
 
-/* Runs the closures in one batch. */
+/* Runs all the writes in one batch: they queue up while a gate keeps the writer busy. */
 static void write_together(struct fixture *fixture, struct writing *writings, size_t count,
                            database_apply *const *applies, int64_t *whos)
 {
@@ -42,7 +42,7 @@ static void write_together(struct fixture *fixture, struct writing *writings, si
         pthread_join(writings[i].thread, NULL);
 }
 
-static void commits_what_is_queued_in_one_transaction(void **state)
+static void commits_all_queued_writes_in_one_transaction(void **state)
 {
     enum { COUNT = 8 };
     struct fixture *fixture = *state;
@@ -57,14 +57,14 @@ static void commits_what_is_queued_in_one_transaction(void **state)
     }
     fixture->commits = 0;
     write_together(fixture, writings, COUNT, applies, whos);
-    assert_int_equal(fixture->commits, 2); /* the gate's, and that of the other writes */
+    assert_int_equal(fixture->commits, 2); /* one for the gate, and one for the other writes */
     for (int i = 0; i < COUNT; i++) {
         assert_true(writings[i].ok);
         assert_int_equal(count_where(fixture, i), 1);
     }
 }
 
-static void a_failing_write_is_undone_and_its_neighbours_are_stored(void **state)
+static void a_failed_write_is_undone_and_its_neighbours_are_stored(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -90,14 +90,14 @@ static void all_writes_fail_if_their_commit_fails(void **state)
     write_together(fixture, writings, 3, applies, whos);
     assert_false(writings[0].ok || writings[1].ok || writings[2].ok);
     assert_int_equal(writings[0].error.kind, ERROR_INTERNAL);
-    assert_int_equal(writings[2].error.kind, ERROR_CONFLICT); /* its own reason */
+    assert_int_equal(writings[2].error.kind, ERROR_CONFLICT); /* it keeps its own error */
     assert_int_equal(count_where(fixture, 1), 0);
     assert_true(database_write(fixture->database, allow_commits, NULL, &fixture->error));
     assert_true(database_write(fixture->database, insert, &whos[0], &fixture->error));
     assert_int_equal(count_where(fixture, 1), 1);
 }
 
-/* Rolls back, as sqlite3 does by itself when the disk is full. */
+/* Rolls back, as SQLite itself does when the disk is full. */
 static bool lose_transaction(struct sql_connection *connection, void *context, struct error *error)
 {
     (void)context;
@@ -105,7 +105,7 @@ static bool lose_transaction(struct sql_connection *connection, void *context, s
            && error_set(error, ERROR_BUSY, "the disk is full");
 }
 
-static void a_lost_transaction_fails_all_its_writes(void **state)
+static void all_writes_of_a_lost_transaction_fail(void **state)
 {
     struct fixture *fixture = *state;
     struct writing writings[3];
@@ -121,7 +121,7 @@ static void a_lost_transaction_fails_all_its_writes(void **state)
     assert_true(database_write(fixture->database, insert, &whos[2], &fixture->error));
 }
 
-/* Releases its savepoint, so that this write cannot be undone alone. */
+/* Releases its own savepoint, so that this write cannot be undone alone. */
 static bool lose_savepoint(struct sql_connection *connection, void *context, struct error *error)
 {
     return insert(connection, context, error)
@@ -159,6 +159,7 @@ static bool count_and_insert(struct sql_connection *connection, void *context, s
     return insert(connection, &counting->who, error);
 }
 
+/* With OPSBRAIN_REHEARSE_WRITES, each transaction is run, rolled back and run again. */
 static void a_rehearsed_write_runs_twice_and_is_stored_once(void **state)
 {
     struct fixture *fixture = *state;
@@ -216,7 +217,7 @@ static void readers_cannot_write(void **state)
     assert_non_null(strstr(fixture->error.message, "cannot be written"));
 }
 
-static void the_reason_why_a_statement_cannot_begin_is_kept_until_its_first_step(void **state)
+static void the_error_of_a_statement_that_cannot_begin_is_reported_at_its_first_step(void **state)
 {
     struct fixture *fixture = *state;
     READER_AUTO reader = database_reader(fixture->database);
@@ -246,7 +247,7 @@ static void a_connection_without_a_kind_cannot_write(void **state)
 
 /* The third migration fails, so the second one is not kept either, and the previous version of the
  * program can still serve the file. */
-static void an_upgrade_that_fails_leaves_the_version_before(void **state)
+static void a_failed_upgrade_keeps_the_previous_version(void **state)
 {
     static const struct migration upgrade[] = {
         { "0001_test.sql", "" },
@@ -273,17 +274,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, small_database_set_up, small_database_tear_down)
-        TEST(commits_what_is_queued_in_one_transaction),
-        TEST(a_failing_write_is_undone_and_its_neighbours_are_stored),
+        TEST(commits_all_queued_writes_in_one_transaction),
+        TEST(a_failed_write_is_undone_and_its_neighbours_are_stored),
         TEST(all_writes_fail_if_their_commit_fails),
-        TEST(a_lost_transaction_fails_all_its_writes),
+        TEST(all_writes_of_a_lost_transaction_fail),
         TEST(a_write_that_cannot_be_undone_alone_is_undone_with_its_neighbours),
         TEST(a_rehearsed_write_runs_twice_and_is_stored_once),
         TEST(each_thread_reads_what_it_wrote),
         TEST(readers_cannot_write),
-        TEST(the_reason_why_a_statement_cannot_begin_is_kept_until_its_first_step),
+        TEST(the_error_of_a_statement_that_cannot_begin_is_reported_at_its_first_step),
         TEST(a_connection_without_a_kind_cannot_write),
-        TEST(an_upgrade_that_fails_leaves_the_version_before),
+        TEST(a_failed_upgrade_keeps_the_previous_version),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates that nobody waits for. */
+/* Deferred updates: their callers do not wait until they are stored. */
 #include "tests/unit/support/small_database.h"
 
 struct note {
@@ -60,7 +60,7 @@ static bool rename_fives(struct sql_connection *connection, void *context, struc
     return sql_connection_run(connection, "UPDATE t SET who = 6 WHERE who = 5", error);
 }
 
-static void deferred_updates_come_before_what_is_written_after_them(void **state)
+static void deferred_updates_are_stored_before_later_writes(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -101,7 +101,7 @@ static void refuses_more_deferred_updates_than_it_can_hold(void **state)
     assert_int_equal(count_where(fixture, 5), accepted);
 }
 
-static void closing_stores_what_is_deferred_and_removes_the_wal(void **state)
+static void closing_stores_deferred_updates_and_removes_the_wal(void **state)
 {
     struct fixture *fixture = *state;
     char wal[FOLDER_SIZE + 16];
@@ -122,10 +122,10 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, small_database_set_up, small_database_tear_down)
         TEST(deferred_updates_are_stored_soon_without_another_write),
         TEST(a_flush_stores_deferred_updates),
-        TEST(deferred_updates_come_before_what_is_written_after_them),
+        TEST(deferred_updates_are_stored_before_later_writes),
         TEST(deferred_updates_survive_a_failed_commit),
         TEST(refuses_more_deferred_updates_than_it_can_hold),
-        TEST(closing_stores_what_is_deferred_and_removes_the_wal),
+        TEST(closing_stores_deferred_updates_and_removes_the_wal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is special about a store in PostgreSQL: lost sessions, limits and refusals. Without
- * OPSBRAIN_TEST_DATABASE nothing is tested. */
+ * OPSBRAIN_TEST_DATABASE, nothing is tested. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- Sessions ---- */
 
-/* Ends only the sessions of this test: other tests use the same server. */
+/* Ends only this test's sessions, because other tests use the same server. */
 static void end_sessions(const struct ledger *ledger)
 {
     backdoor_run(ledger->folder,
@@ -39,7 +39,7 @@ struct losing {
     int runs, stored_outside;
 };
 
-/* Ends its own session and ignores the errors that follow; every later run fails. */
+/* The first run ends its own session and ignores the errors that follow. Every later run fails. */
 static bool lose_session(struct sql_connection *connection, void *context, struct error *error)
 {
     struct losing *losing = context;
@@ -55,7 +55,7 @@ static bool lose_session(struct sql_connection *connection, void *context, struc
     return true;
 }
 
-static void nothing_is_stored_outside_of_a_lost_transaction(void **state)
+static void nothing_is_stored_outside_a_lost_transaction(void **state)
 {
     struct ledger *ledger = *state;
     struct losing losing = { .ledger = ledger };
@@ -80,7 +80,7 @@ static bool read_limits(struct sql_connection *connection, void *context, struct
     return true;
 }
 
-static void a_transaction_of_a_writer_has_time_limits(void **state)
+static void a_writers_transaction_has_time_limits(void **state)
 {
     struct ledger *ledger = *state;
     char limits[40];
@@ -89,8 +89,8 @@ static void a_transaction_of_a_writer_has_time_limits(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
-/* A new session is first asked for its process id. That query fails here: with pg_catalog last in
- * the search path, it calls the test's own pg_backend_pid. */
+/* The first query in a new session asks for its process id. Here that query fails: pg_catalog is
+ * last in the search path, so that the query calls the test's own pg_backend_pid. */
 static void a_session_that_could_not_begin_is_not_used(void **state)
 {
     struct ledger *ledger = *state;
@@ -111,7 +111,7 @@ static void a_session_that_could_not_begin_is_not_used(void **state)
     sql_connection_close(reader);
 }
 
-static void a_snapshot_may_be_idle(void **state)
+static void a_snapshot_may_be_idle_for_any_length_of_time(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *reader;
@@ -187,7 +187,7 @@ __attribute__((format(printf, 2, 3))) static void run_for(const struct guest *gu
     backdoor_run(guest->folder, script);
 }
 
-/* Opens a store as a new role, which owns the store's schema, and which the test can alter. */
+/* Opens a store as a new role that owns the store's schema. The test can alter this role. */
 static void open_as_guest(struct ledger *ledger, struct guest *guest)
 {
     folder_create(guest->folder);
@@ -208,7 +208,8 @@ static void close_guest(struct guest *guest)
     folder_remove(guest->folder);
 }
 
-/* Waits until the store is ready or not ready, as `is_ready` says. Returns false after 5 s. */
+/* Waits until the store is ready or, if `is_ready` is false, until it is not ready. Returns false
+ * if that takes longer than 5 s. */
 static bool wait_for_readiness(struct ledger *ledger, struct guest *guest, bool is_ready)
 {
     int64_t until_ns = clock_monotonic_ns() + 5000000000;
@@ -221,14 +222,15 @@ static bool wait_for_readiness(struct ledger *ledger, struct guest *guest, bool 
     return true;
 }
 
-/* Alters the role by `refuse`: the store is then not ready, for a reason that contains `sentence`,
- * until the role is altered by `allow`. */
-static void refuse_and_allow(struct ledger *ledger, const char *refuse, const char *sentence,
+/* Alters the role with `refuse`, and checks that the store is no longer ready, with an error
+ * message that contains `expected`. Then alters the role with `allow`, and checks that the store is
+ * ready again. */
+static void refuse_and_allow(struct ledger *ledger, const char *refuse, const char *expected,
                              const char *allow)
 {
     struct guest guest;
 
-    if (test_database_is_pooled()) /* a pooler has one role for all sessions */
+    if (test_database_is_pooled()) /* a pooler uses one role for all sessions */
         skip();
     open_as_guest(ledger, &guest);
     run_for(&guest, "ALTER ROLE %s %s", guest.role, refuse);
@@ -236,7 +238,7 @@ static void refuse_and_allow(struct ledger *ledger, const char *refuse, const ch
             guest.role);
     assert_true(wait_for_readiness(ledger, &guest, false));
     assert_string_equal(error_kind_name(ledger->error.kind), error_kind_name(ERROR_BUSY));
-    if (strstr(ledger->error.message, sentence) == NULL)
+    if (strstr(ledger->error.message, expected) == NULL)
         fail_msg("%s", ledger->error.message);
     run_for(&guest, "ALTER ROLE %s %s", guest.role, allow);
     if (!wait_for_readiness(ledger, &guest, true))
@@ -311,15 +313,15 @@ static void a_database_in_latin1_is_refused(void **state)
     assert_refused(ledger, opened, ERROR_INVALID, "has the encoding LATIN1: create one with");
 }
 
-static void a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written(void **state)
+static void a_read_only_database_is_not_ready_until_it_can_be_written(void **state)
 {
-    refuse_and_allow(*state, "SET default_transaction_read_only = on",
-                     "the database can only be read", "RESET ALL");
+    refuse_and_allow(*state, "SET default_transaction_read_only = on", "the database is read-only",
+                     "RESET ALL");
 }
 
 static void a_server_without_a_free_connection_is_not_ready_until_it_has_one(void **state)
 {
-    refuse_and_allow(*state, "CONNECTION LIMIT 0", "the database server has no connection left",
+    refuse_and_allow(*state, "CONNECTION LIMIT 0", "the database server has no connections left",
                      "CONNECTION LIMIT -1");
 }
 
@@ -361,15 +363,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_sessions_are_reconnected),
-        cmocka_unit_test(nothing_is_stored_outside_of_a_lost_transaction),
-        cmocka_unit_test(a_transaction_of_a_writer_has_time_limits),
+        cmocka_unit_test(nothing_is_stored_outside_a_lost_transaction),
+        cmocka_unit_test(a_writers_transaction_has_time_limits),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
-        cmocka_unit_test(a_snapshot_may_be_idle),
+        cmocka_unit_test(a_snapshot_may_be_idle_for_any_length_of_time),
         cmocka_unit_test(a_snapshot_does_not_change_and_ends_with_its_session),
         cmocka_unit_test(a_wrong_parameter_and_too_many_parameters_are_reported),
         cmocka_unit_test(sessions_override_harmful_settings_of_the_role),
         cmocka_unit_test(a_database_in_latin1_is_refused),
-        cmocka_unit_test(a_database_that_can_only_be_read_is_not_ready_until_it_can_be_written),
+        cmocka_unit_test(a_read_only_database_is_not_ready_until_it_can_be_written),
         cmocka_unit_test(a_server_without_a_free_connection_is_not_ready_until_it_has_one),
         cmocka_unit_test(a_full_disk_is_checked_again_before_the_next_transaction),
         cmocka_unit_test(the_size_of_the_database_is_known),

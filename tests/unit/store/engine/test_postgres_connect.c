@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address of a PostgreSQL database, and the file of its password: these tests need no
- * PostgreSQL server. */
+/* The address of a PostgreSQL database, and its password file. These tests need no PostgreSQL
+ * server. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "store/engine/postgres.h"
 #include "store/engine/sql_engine.h"
 
-static void the_error_of_an_address_has_no_password_in_it(void **state)
+static void the_error_for_an_invalid_address_contains_no_password(void **state)
 {
     static const char *const places[] = {
         "postgresql://u:hunter2@h:5432/%zz",
@@ -53,11 +53,11 @@ static void the_error_of_an_address_has_no_password_in_it(void **state)
     }
 }
 
-/* A server that refuses TLS, at 127.0.0.2: an address that does not count as this machine. */
+/* A server that refuses TLS. Its address is 127.0.0.2, which opsbrain treats as another machine. */
 struct refuser {
     int listener, port;
-    /* 0: nothing was sent after the refusal; 1: something was; -1: TLS was not requested, or the
-     * connection failed. */
+    /* 0: the client sent nothing after TLS was refused; 1: it sent something; -1: it did not
+     * request TLS, or the connection failed. */
     ssize_t received;
     pthread_t thread;
 };
@@ -90,8 +90,8 @@ static void refuser_start(struct refuser *out)
     assert_int_equal(pthread_create(&out->thread, NULL, refuse_tls, out), 0);
 }
 
-/* Asserts that a refuser, whose port is written between the two texts, cannot be used, and that
- * nothing is sent to it without TLS. */
+/* Asserts that a connection to a refuser fails, and that nothing is sent to it without TLS. Its
+ * port is inserted in the address between `before_port` and `after_port`. */
 static void expect_refusal(const char *before_port, const char *after_port, struct error *error)
 {
     struct sql_connection *connection;
@@ -107,7 +107,7 @@ static void expect_refusal(const char *before_port, const char *after_port, stru
                  error->message);
 }
 
-static void another_machine_needs_tls_also_if_only_its_address_is_given(void **state)
+static void another_machine_needs_tls_even_if_only_hostaddr_is_given(void **state)
 {
     struct error error;
 
@@ -117,7 +117,7 @@ static void another_machine_needs_tls_also_if_only_its_address_is_given(void **s
         fail_msg("%s", error.message);
 }
 
-static void another_machine_in_a_list_with_a_socket_needs_tls(void **state)
+static void another_machine_listed_after_a_socket_needs_tls(void **state)
 {
     struct error error;
 
@@ -125,7 +125,7 @@ static void another_machine_in_a_list_with_a_socket_needs_tls(void **state)
     expect_refusal("%2Fnone,127.0.0.2:", "/d", &error);
 }
 
-static void a_machine_that_a_service_names_needs_tls(void **state)
+static void another_machine_from_the_service_file_needs_tls(void **state)
 {
     char path[] = "/tmp/opsbrain-test-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
@@ -140,7 +140,7 @@ static void a_machine_that_a_service_names_needs_tls(void **state)
     unlink(path);
 }
 
-/* ---- The file of the password ---- */
+/* ---- The password file ---- */
 
 static void open_with_file(const char *path, struct error *error)
 {
@@ -152,7 +152,7 @@ static void open_with_file(const char *path, struct error *error)
     unsetenv("OPSBRAIN_DATABASE_PASSWORD_FILE");
 }
 
-static void an_empty_variable_names_no_file(void **state)
+static void an_empty_variable_means_no_password_file(void **state)
 {
     struct error error;
 
@@ -182,11 +182,11 @@ static void a_password_that_is_too_long_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_error_of_an_address_has_no_password_in_it),
-        cmocka_unit_test(another_machine_needs_tls_also_if_only_its_address_is_given),
-        cmocka_unit_test(another_machine_in_a_list_with_a_socket_needs_tls),
-        cmocka_unit_test(a_machine_that_a_service_names_needs_tls),
-        cmocka_unit_test(an_empty_variable_names_no_file),
+        cmocka_unit_test(the_error_for_an_invalid_address_contains_no_password),
+        cmocka_unit_test(another_machine_needs_tls_even_if_only_hostaddr_is_given),
+        cmocka_unit_test(another_machine_listed_after_a_socket_needs_tls),
+        cmocka_unit_test(another_machine_from_the_service_file_needs_tls),
+        cmocka_unit_test(an_empty_variable_means_no_password_file),
         cmocka_unit_test(a_password_that_is_too_long_is_refused),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process holds a PostgreSQL database, and what becomes of a commit whose answer is lost.
- * Without OPSBRAIN_TEST_DATABASE nothing is tested. */
+/* Which process holds a PostgreSQL database, and what happens if the server's answer to a COMMIT is
+ * lost. Without OPSBRAIN_TEST_DATABASE, nothing is tested. */
 #include <sys/socket.h>
 
 #include "base/core/clock.h"
@@ -12,7 +12,7 @@
 
 /* ---- Commits whose answer is lost ---- */
 
-/* Opens a writer instead of the store, and adds a row in a transaction that stays open. */
+/* Closes the store, opens a writer, and adds a row in a transaction that stays open. */
 static struct sql_connection *begin_writing(struct ledger *ledger)
 {
     struct sql_connection *writer;
@@ -45,7 +45,7 @@ static void a_commit_that_took_place_is_reported_although_its_answer_is_lost(voi
     sql_connection_close(writer);
 }
 
-static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(void **state)
+static void a_commit_that_did_not_take_place_is_reported_and_can_be_repeated(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *writer = begin_writing(ledger);
@@ -62,7 +62,7 @@ static void a_commit_that_did_not_take_place_is_reported_and_may_be_repeated(voi
     sql_connection_close(writer);
 }
 
-static void after_two_other_holders_a_commit_without_an_answer_may_have_taken_place(void **state)
+static void after_two_other_holders_it_is_unknown_whether_a_commit_took_place(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *writer = begin_writing(ledger);
@@ -70,7 +70,7 @@ static void after_two_other_holders_a_commit_without_an_answer_may_have_taken_pl
     break_connection(writer);
     backdoor_run(ledger->folder, "UPDATE opsbrain_holder SET fence = fence + 2");
     assert_refused(ledger, postgres_engine.commit(writer, &ledger->error), ERROR_CONFLICT,
-                   "may be stored or not");
+                   "may or may not have been stored");
     sql_connection_close(writer);
 }
 
@@ -80,7 +80,8 @@ static bool count_and_add(struct sql_connection *connection, void *context, stru
     return settled_requests_add(connection, "one", error);
 }
 
-/* The sequence also counts transactions that are rolled back. */
+/* The trigger ends the session at the first commit only, because the sequence also counts
+ * transactions that are rolled back. */
 static void an_uncommitted_transaction_is_run_again(void **state)
 {
     struct ledger *ledger = *state;
@@ -122,14 +123,14 @@ static void a_second_store_is_refused_even_if_the_schema_is_outdated(void **stat
     a_second_store_is_refused(state);
 }
 
-/* The hold has expired, but the holder's open transaction has locked its row of opsbrain_holder. */
+/* The hold has expired, but the holder's open transaction has locked its row in opsbrain_holder. */
 static void a_holder_in_a_transaction_is_not_replaced(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *other, *holder = begin_writing(ledger);
     bool prepared;
 
-    if (test_database_is_pooled()) { /* no session keeps its settings */
+    if (test_database_is_pooled()) { /* settings are not kept from one transaction to the next */
         sql_connection_close(holder);
         skip();
     }
@@ -147,7 +148,7 @@ static void a_holder_in_a_transaction_is_not_replaced(void **state)
     assert_refused(ledger, prepared, ERROR_CONFLICT, "belongs to another opsbrain");
 }
 
-static void a_server_that_lost_the_database_stores_nothing_and_says_so(void **state)
+static void a_server_whose_database_was_taken_over_stores_nothing_and_says_so(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "x");
@@ -182,7 +183,7 @@ static void a_holder_whose_process_is_gone_is_replaced_before_its_hold_expires(v
     assert_true(clock_monotonic_ns() - begun_ns < 10000000000);
 }
 
-/* The hold lasts for hours by the clock, but nobody renews it. */
+/* According to the clock, the hold expires only after hours, but nobody renews it. */
 static void a_dead_holder_is_replaced_although_the_clock_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
@@ -199,15 +200,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_commit_that_took_place_is_reported_although_its_answer_is_lost),
-        cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_may_be_repeated),
-        cmocka_unit_test(after_two_other_holders_a_commit_without_an_answer_may_have_taken_place),
+        cmocka_unit_test(a_commit_that_did_not_take_place_is_reported_and_can_be_repeated),
+        cmocka_unit_test(after_two_other_holders_it_is_unknown_whether_a_commit_took_place),
         cmocka_unit_test(an_uncommitted_transaction_is_run_again),
         cmocka_unit_test(a_second_store_is_refused),
         cmocka_unit_test(a_second_store_is_refused_even_if_the_schema_is_outdated),
         cmocka_unit_test(a_holder_whose_process_is_gone_is_replaced_before_its_hold_expires),
         cmocka_unit_test(a_dead_holder_is_replaced_although_the_clock_was_set_back),
         cmocka_unit_test(a_holder_in_a_transaction_is_not_replaced),
-        cmocka_unit_test(a_server_that_lost_the_database_stores_nothing_and_says_so),
+        cmocka_unit_test(a_server_whose_database_was_taken_over_stores_nothing_and_says_so),
     };
 
     return test_database_is_files() ? 0 : ledger_run(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema in PostgreSQL is the same as in SQLite's files, and is brought up to date completely
- * or not at all. Without OPSBRAIN_TEST_DATABASE nothing is tested. */
+/* The schema in PostgreSQL is the same as in the SQLite files, and is brought up to date completely
+ * or not at all. Without OPSBRAIN_TEST_DATABASE, nothing is tested. */
 #include "base/core/text.h"
 #include "store/engine/postgres.h"
 #include "store/engine/sql.h"
@@ -47,7 +47,7 @@ static int by_line(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The engines themselves sort underscores differently. */
+/* ORDER BY would not do, because the two engines sort underscores differently. */
 static void sort_lines(struct text *text)
 {
     char *lines[4096], *copy = strdup(text_string(text)), *rest = copy;
@@ -115,8 +115,8 @@ static void both_engines_have_the_same_tables_columns_triggers_and_indexes(void 
 }
 
 /* The last migration fails, so the slow one before it is not kept either. Without a pooler, the
- * slow one outlasts the session's statement_timeout, which does not apply to migrations. */
-static void an_upgrade_that_fails_leaves_the_previous_version(void **state)
+ * slow one exceeds the session's statement_timeout, which does not apply to migrations. */
+static void a_failed_upgrade_keeps_the_previous_version(void **state)
 {
     struct migration rows[64];
     struct migration_set upgraded = { rows, migrations_postgres_main.count };
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_have_the_same_tables_columns_triggers_and_indexes),
-        cmocka_unit_test(an_upgrade_that_fails_leaves_the_previous_version),
+        cmocka_unit_test(a_failed_upgrade_keeps_the_previous_version),
     };
 
     return test_database_is_files() ? 0 : ledger_run(tests);

@@ -25,7 +25,7 @@ static void a_running_process_is_not_gone(void **state)
     assert_false(process_identity_is_gone(own));
 }
 
-/* Starts a child that waits until it is killed; `out`: its identity. */
+/* Starts a child that waits until it is killed, and writes the child's identity to `out`. */
 static pid_t begin_child(char out[PROCESS_IDENTITY_SIZE])
 {
     int ends[2];
@@ -43,7 +43,7 @@ static pid_t begin_child(char out[PROCESS_IDENTITY_SIZE])
     return child;
 }
 
-static void a_process_is_gone_when_it_was_killed(void **state)
+static void a_killed_process_is_gone(void **state)
 {
     char identity[PROCESS_IDENTITY_SIZE];
     pid_t child = begin_child(identity);
@@ -58,8 +58,8 @@ static void a_process_is_gone_when_it_was_killed(void **state)
     assert_true(process_identity_is_gone(identity));
 }
 
-/* Checks this process's identity with one part replaced: 0 is the boot, 1 the PID namespace, 2 the
- * PID and 3 the start. */
+/* Replaces one part of this process's identity with `value`, and returns whether the resulting
+ * process is gone. The parts are: 0: the boot; 1: the PID namespace; 2: the PID; 3: the start. */
 static bool is_gone_with(int part, const char *value)
 {
     char own[PROCESS_IDENTITY_SIZE], parts[4][64], other[PROCESS_IDENTITY_SIZE * 2];
@@ -91,7 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_running_process_is_not_gone),
-        cmocka_unit_test(a_process_is_gone_when_it_was_killed),
+        cmocka_unit_test(a_killed_process_is_gone),
         cmocka_unit_test(a_process_whose_pid_was_reused_is_gone),
         cmocka_unit_test(a_process_whose_identity_cannot_be_checked_is_not_reported_as_gone),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows are written and read by a table of their columns, and texts are stored as valid UTF-8. */
+/* Rows are written and read with the help of a table of their columns. Texts are stored as valid
+ * UTF-8. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +168,7 @@ static void writes_null_for_null_pointers_nan_and_empty_members_of_nullable_kind
 #define SELECT_ODD                                                                                 \
     "SELECT 1, 2, 'a longer text', '', 'text', NULL, 0.5, 'not 32 bytes', 'red', 2 FROM notes"
 
-static void truncates_texts_and_zeroes_a_digest_of_a_wrong_length(void **state)
+static void truncates_long_texts_and_zeroes_a_digest_of_the_wrong_length(void **state)
 {
     struct note note;
     bool found;
@@ -220,8 +221,8 @@ static void lists_all_rows(void **state)
     sql_rows_free(&columns, rows, count);
 }
 
-/* The texts that were read before the invalid value must be freed: a sanitizer reports a leak. */
-static void refuses_a_value_that_is_not_valid(void **state)
+/* The texts read before the invalid value must be freed; otherwise, a sanitizer reports a leak. */
+static void refuses_an_invalid_value(void **state)
 {
     static const char BLUE[] =
         "SELECT 1, 2, '', '', 'text', 'comment', 0.5, '', 'blue', 2 FROM notes";
@@ -237,11 +238,11 @@ static void refuses_a_value_that_is_not_valid(void **state)
 
 /* If NUL and invalid UTF-8 were not replaced, SQLite would accept all of these texts, and
  * PostgreSQL only the last one. */
-static const struct foreign_text {
+static const struct untrusted_text {
     const char *given;
     size_t length;
     const char *stored;
-} foreign_texts[] = {
+} untrusted_texts[] = {
     { "a\0b", 3,
       "a\xef\xbf\xbd"
       "b" },
@@ -260,14 +261,14 @@ static const struct foreign_text {
       "e \xf0\x9f\x98\x80\n" },
 };
 
-static CHECKED bool apply_foreign(struct sql_connection *connection, void *context,
-                                  struct error *error)
+static CHECKED bool apply_untrusted(struct sql_connection *connection, void *context,
+                                    struct error *error)
 {
-    const struct foreign_text *foreign = context;
+    const struct untrusted_text *untrusted = context;
     SQL_AUTO sql = sql_begin(connection, "UPDATE notes SET text = ?1, comment = ?2");
 
-    sql_bind_bytes(&sql, 1, foreign->given, foreign->length);
-    sql_bind_text(&sql, 2, foreign->given);
+    sql_bind_bytes(&sql, 1, untrusted->given, untrusted->length);
+    sql_bind_text(&sql, 2, untrusted->given);
     return sql_run(&sql, error);
 }
 
@@ -279,15 +280,15 @@ static void replaces_only_nul_and_invalid_utf8_in_a_text(void **state)
 
     create_table(ledger);
     insert(ledger, (struct note){ .number = 1 });
-    for (size_t i = 0; i < sizeof foreign_texts / sizeof *foreign_texts; i++) {
-        struct foreign_text foreign = foreign_texts[i];
+    for (size_t i = 0; i < sizeof untrusted_texts / sizeof *untrusted_texts; i++) {
+        struct untrusted_text untrusted = untrusted_texts[i];
 
         assert_ok(ledger,
-                  database_write(ledger->store->main, apply_foreign, &foreign, &ledger->error));
+                  database_write(ledger->store->main, apply_untrusted, &untrusted, &ledger->error));
         assert_ok(ledger, find(ledger, SELECT_NOTES, &note, &found));
-        assert_string_equal(note.text, foreign.stored);
-        if (strlen(foreign.given) == foreign.length)
-            assert_string_equal(note.comment, foreign.stored);
+        assert_string_equal(note.text, untrusted.stored);
+        if (strlen(untrusted.given) == untrusted.length)
+            assert_string_equal(note.comment, untrusted.stored);
         sql_row_finish(&columns, &note);
     }
 }
@@ -297,10 +298,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_each_member_as_it_was_written),
         cmocka_unit_test(writes_null_for_null_pointers_nan_and_empty_members_of_nullable_kinds),
-        cmocka_unit_test(truncates_texts_and_zeroes_a_digest_of_a_wrong_length),
+        cmocka_unit_test(truncates_long_texts_and_zeroes_a_digest_of_the_wrong_length),
         cmocka_unit_test(leaves_the_struct_alone_if_no_row_is_found),
         cmocka_unit_test(lists_all_rows),
-        cmocka_unit_test(refuses_a_value_that_is_not_valid),
+        cmocka_unit_test(refuses_an_invalid_value),
         cmocka_unit_test(replaces_only_nul_and_invalid_utf8_in_a_text),
     };
 

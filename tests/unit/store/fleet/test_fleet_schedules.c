@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random schedules of concurrent applies: the deployments on a target never cost more than its
- * ceiling, and no deployment has two plans applied at once. OPSBRAIN_SCHEDULES is the number of
- * schedules (`./run clouds`: 1000), OPSBRAIN_SEED the seed of the first one; the seed of
- * each further one is greater by 1. A failure names the seed of its schedule. */
+/* In random schedules, several threads apply plans at once: the deployments on a target never cost
+ * more than the target's ceiling, and no deployment has two plans applied at once.
+ * OPSBRAIN_SCHEDULES sets the number of schedules (`./run clouds` sets 1000). OPSBRAIN_SEED sets
+ * the seed of the first schedule; each further schedule uses the next seed. If a schedule fails,
+ * the message contains its seed. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
@@ -16,7 +17,7 @@
 #define HOUR_MS 3600000LL
 #define NOW 1000000LL
 #define THREADS 4
-#define APPLIES 6 /* of each thread */
+#define APPLIES 6 /* per thread */
 #define DEFAULT_SCHEDULES 60
 #define SCHEDULES_PER_STORE 50 /* the more schedules a store has seen, the slower it is */
 
@@ -64,8 +65,8 @@ static bool plan_at_random(const struct schedule *schedule, struct generator *ge
     return true;
 }
 
-/* Chooses at random how the plan's job ends it: done, or failed. A failed creation leaves resources
- * behind ("failed") or none ("gone"). */
+/* Chooses at random whether the plan ends as done or failed. A deployment whose creation failed is
+ * "failed" if resources are left, and otherwise "gone"; that is also chosen at random. */
 static struct fleet_plan_end choose_end(const struct fleet_plan_row *plan,
                                         struct generator *generator)
 {
@@ -110,8 +111,8 @@ static bool end_one(const struct schedule *schedule, struct generator *generator
     return done;
 }
 
-/* The cost per hour of the target's deployments that are not stopped; negative if they cannot be
- * listed. */
+/* Returns the cost per hour of the target's deployments that are not stopped. Returns a negative
+ * number if they cannot be listed. */
 static double running_usd(const struct schedule *schedule)
 {
     struct fleet_managed_row *rows;
@@ -128,7 +129,7 @@ static double running_usd(const struct schedule *schedule)
     return sum;
 }
 
-/* Returns true also if the plans cannot be listed. */
+/* Also returns true if the plans cannot be listed. */
 static bool has_two_plans(const struct schedule *schedule, const char *deployment)
 {
     struct fleet_plan_row *plans;

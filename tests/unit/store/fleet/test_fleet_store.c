@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets, plans and managed deployments: who may begin a plan, how often, and up to which cost. */
+/* Targets, plans and managed deployments: who may begin a plan, how often, and up to what cost. */
 #include "store/fleet/fleet_managed.h"
 #include "store/fleet/fleet_plans.h"
 #include "store/ledger/jobs.h"
@@ -36,8 +36,8 @@ static struct fleet_target_row put(struct ledger *ledger, struct fleet_target_ro
     return row;
 }
 
-/* `usd`: per hour; negative: not known. `life_ms`: from NOW to the end; 0: no end. The plan is made
- * `later_ms` after NOW. */
+/* `usd`: the price per hour; negative: not known. `life_ms`: the time from NOW to the deployment's
+ * end; 0: no end. The plan is made `later_ms` after NOW. */
 static struct fleet_plan_row plan_later(struct ledger *ledger, const char *verb,
                                         const char *deployment, double usd, int64_t life_ms,
                                         int64_t later_ms)
@@ -85,7 +85,7 @@ static void begin(struct ledger *ledger, const struct fleet_plan_row *plan)
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_PERSON, plan, &begun));
 }
 
-/* Asserts that the plan is not begun, and stays planned. */
+/* Asserts that the plan cannot be begun, and stays in the state "planned". */
 static void expect_refusal(struct ledger *ledger, const char *way,
                            const struct fleet_plan_row *plan, enum error_kind kind,
                            const char *words)
@@ -169,7 +169,7 @@ static void a_target_has_revisions_and_keeps_its_provider(void **state)
     assert_refused(
         ledger,
         fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
-        ERROR_CONFLICT, "is testing: choose another name");
+        ERROR_CONFLICT, "is testing: to use other, choose another target name");
 }
 
 static void a_removed_target_is_not_found_until_it_is_registered_again(void **state)
@@ -182,7 +182,7 @@ static void a_removed_target_is_not_found_until_it_is_registered_again(void **st
     put(ledger, target_of("lab"));
     assert_ok(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error));
     assert_refused(ledger, fleet_target_find(ledger->store, "lab", &row, &ledger->error),
-                   ERROR_NOT_FOUND, "there is none, and an admin");
+                   ERROR_NOT_FOUND, "there are no targets, and an admin");
     assert_int_equal(put(ledger, target_of("lab")).revision, 2);
     put(ledger, target_of("attic"));
     assert_ok(ledger, fleet_target_list(ledger->store, &rows, &count, &ledger->error));
@@ -190,7 +190,7 @@ static void a_removed_target_is_not_found_until_it_is_registered_again(void **st
     assert_string_equal(rows[0].name, "attic");
     free(rows);
     assert_refused(ledger, fleet_target_find(ledger->store, "labs", &row, &ledger->error),
-                   ERROR_NOT_FOUND, "there are attic, lab");
+                   ERROR_NOT_FOUND, "existing targets: attic, lab");
 }
 
 static void a_target_with_a_managed_deployment_keeps_its_place_and_is_not_removed(void **state)
@@ -226,12 +226,12 @@ static void nothing_begins_without_a_go_ahead(void **state)
     plan = plan_with(ledger, "create", "gemma", 1, HOUR_MS);
     expect_refusal(ledger, NULL, &plan, ERROR_FORBIDDEN, "needs a person's go-ahead");
     expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN,
-                   "an agent may not approve its cost");
+                   "an agent may not approve it on this target");
     begin(ledger, &plan);
 }
 
-/* Limits apply per hour and in all; the price and the end must be known. */
-static void an_agent_may_approve_up_to_what_the_target_grants(void **state)
+/* The price per hour and the total price are limited, so the price and the end must be known. */
+static void an_agent_may_approve_only_up_to_the_targets_limits_for_agents(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -257,7 +257,7 @@ static void an_agent_may_approve_up_to_what_the_target_grants(void **state)
     expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
 }
 
-static void two_people_are_two_principals(void **state)
+static void two_approvals_must_be_from_two_people(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -277,7 +277,7 @@ static void two_people_are_two_principals(void **state)
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_COMMAND_LINE, NOW,
                                          &command_line, &ledger->error));
-    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people, and 1 gave it");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_FORBIDDEN, "two people (so far: 1)");
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
                                          &ledger->error));
     assert_ok(ledger, fleet_plan_approve(ledger->store, plan.id, FLEET_WAY_PERSON, NOW, &bob,
@@ -289,7 +289,7 @@ static void two_people_are_two_principals(void **state)
     assert_ok(ledger, begin_as(ledger, "alice", NULL, &plan, &begun));
 }
 
-static void a_plan_is_valid_for_a_day_and_one_revision_of_its_target(void **state)
+static void a_plan_is_valid_for_a_day_and_for_one_revision_of_its_target(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_target_row target = target_of("lab");
@@ -334,7 +334,7 @@ static void limits_apply_to_each_deployment_and_to_all_together(void **state)
     begin(ledger, &plan);
 }
 
-/* During a change a deployment counts at the higher price, afterwards at its new one. */
+/* During a change, the higher of the deployment's two prices counts; afterwards, the new price. */
 static void a_change_reserves_the_higher_price(void **state)
 {
     struct ledger *ledger = *state;
@@ -360,7 +360,7 @@ static void a_change_reserves_the_higher_price(void **state)
     expect_refusal(ledger, FLEET_WAY_PERSON, &start, ERROR_CONFLICT, "in addition to 4.00");
 }
 
-/* If the platform refused the change, the old price counts again. If the change may have taken
+/* If the platform refused the change, the old price counts again. If the change might have taken
  * place, the reserved price stays. */
 static void a_refused_change_gives_back_what_it_reserved(void **state)
 {
@@ -385,8 +385,8 @@ static void a_refused_change_gives_back_what_it_reserved(void **state)
     begin(ledger, &two);
 }
 
-/* Before it was stopped, the deployment cost more than the refused start would: the old price is
- * not restored. */
+/* Before it was stopped, the deployment cost more than the refused start would have. That earlier
+ * price must not count again. */
 static void a_refused_start_does_not_raise_the_price(void **state)
 {
     struct ledger *ledger = *state;
@@ -405,7 +405,7 @@ static void a_refused_start_does_not_raise_the_price(void **state)
 
 /* ---- One job per plan ---- */
 
-static void two_who_begin_one_plan_get_one_job(void **state)
+static void two_principals_who_begin_the_same_plan_get_one_job(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_plan_begun first, second;
@@ -490,8 +490,8 @@ static void a_queued_apply_that_is_cancelled_can_still_be_claimed(void **state)
     claim_next(ledger);
 }
 
-/* The job ended, but the plan did not: its resources must not be forgotten. */
-static void a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled(void **state)
+/* A job has ended before its plan was finished: the plan's resources must not be forgotten. */
+static void a_plan_whose_job_has_ended_gets_a_new_job_and_stays_cancelled(void **state)
 {
     struct ledger *ledger = *state;
     const struct job_ending ending = { .state = JOB_FAILED };
@@ -517,7 +517,7 @@ static void a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled(void **s
     assert_true(job.cancel_requested_ms != 0);
 }
 
-static void observations_count_the_cost_and_a_repeated_warning_is_not_the_first(void **state)
+static void observations_update_the_cost_and_a_repeated_warning_is_not_the_first(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}", .problem = "" };
@@ -556,7 +556,7 @@ static void observations_count_the_cost_and_a_repeated_warning_is_not_the_first(
     assert_false(found);
 }
 
-static void a_plan_that_fails_keeps_the_last_observation(void **state)
+static void a_failed_plan_does_not_erase_the_last_observation(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}",
@@ -584,7 +584,7 @@ static void a_plan_that_fails_keeps_the_last_observation(void **state)
     fleet_managed_finish(&row);
 }
 
-static void a_copy_at_a_different_place_is_noticed_until_the_place_is_settled(void **state)
+static void a_database_counts_as_moved_until_its_new_place_is_recorded(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("local", "fleet resume");
@@ -610,21 +610,21 @@ int main(void)
         TEST(a_removed_target_is_not_found_until_it_is_registered_again),
         TEST(a_target_with_a_managed_deployment_keeps_its_place_and_is_not_removed),
         TEST(nothing_begins_without_a_go_ahead),
-        TEST(an_agent_may_approve_up_to_what_the_target_grants),
-        TEST(two_people_are_two_principals),
-        TEST(a_plan_is_valid_for_a_day_and_one_revision_of_its_target),
+        TEST(an_agent_may_approve_only_up_to_the_targets_limits_for_agents),
+        TEST(two_approvals_must_be_from_two_people),
+        TEST(a_plan_is_valid_for_a_day_and_for_one_revision_of_its_target),
         TEST(limits_apply_to_each_deployment_and_to_all_together),
         TEST(a_change_reserves_the_higher_price),
         TEST(a_refused_change_gives_back_what_it_reserved),
         TEST(a_refused_start_does_not_raise_the_price),
-        TEST(two_who_begin_one_plan_get_one_job),
+        TEST(two_principals_who_begin_the_same_plan_get_one_job),
         TEST(a_registered_name_cannot_be_used_for_a_new_deployment),
         TEST(a_stale_worker_writes_nothing_into_the_journal),
         TEST(a_queued_apply_that_is_cancelled_can_still_be_claimed),
-        TEST(a_plan_whose_job_is_over_gets_a_new_job_and_stays_cancelled),
-        TEST(observations_count_the_cost_and_a_repeated_warning_is_not_the_first),
-        TEST(a_plan_that_fails_keeps_the_last_observation),
-        TEST(a_copy_at_a_different_place_is_noticed_until_the_place_is_settled),
+        TEST(a_plan_whose_job_has_ended_gets_a_new_job_and_stays_cancelled),
+        TEST(observations_update_the_cost_and_a_repeated_warning_is_not_the_first),
+        TEST(a_failed_plan_does_not_erase_the_last_observation),
+        TEST(a_database_counts_as_moved_until_its_new_place_is_recorded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static int64_t put(struct fixture *fixture, const char *name, const char *docume
     return revision;
 }
 
-static void a_document_unlike_the_newest_revision_becomes_the_next_one(void **state)
+static void a_document_that_differs_from_the_newest_revision_becomes_the_next_one(void **state)
 {
     struct fixture *fixture = *state;
     struct recipe_import row;
@@ -100,8 +100,9 @@ static void the_list_has_the_newest_revision_of_each_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_document_unlike_the_newest_revision_becomes_the_next_one,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_document_that_differs_from_the_newest_revision_becomes_the_next_one, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(the_list_has_the_newest_revision_of_each_name, set_up,
                                         tear_down),
     };

@@ -37,7 +37,7 @@ static void refuses_a_name_in_use_and_leaves_no_trace(void **state)
     audit_log_rows_free(rows, count);
 }
 
-/* Checks `changed` of the newest audit row. */
+/* Checks the member `changed` of the newest audit row. */
 static void assert_changed(struct ledger *ledger, const char *expected)
 {
     struct audit_row *rows;
@@ -68,7 +68,7 @@ static void audits_the_values_before_and_after(void **state)
     assert_changed(ledger, "{\"state\":[\"registered\",\"removed\"]}");
 }
 
-static void counts_revisions_and_refuses_a_change_of_an_old_one(void **state)
+static void counts_revisions_and_refuses_a_change_to_an_old_one(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment first = ledger_deployment(ledger, "a100"), second, old;
@@ -111,11 +111,11 @@ static void the_error_names_the_existing_deployments(void **state)
     struct deployment out;
 
     assert_refused(ledger, deployment_find(ledger->store, "x", &out, &ledger->error),
-                   ERROR_NOT_FOUND, "none is registered, deployment_register adds");
+                   ERROR_NOT_FOUND, "none is registered; deployment_register adds");
     ledger_deployment(ledger, "l4");
     ledger_deployment(ledger, "a100");
     assert_refused(ledger, deployment_find(ledger->store, "x", &out, &ledger->error),
-                   ERROR_NOT_FOUND, "no deployment is named \"x\"; there are: a100, l4");
+                   ERROR_NOT_FOUND, "no deployment is named \"x\"; existing deployments: a100, l4");
 }
 
 static void lists_by_name_in_pages(void **state)
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(keeps_what_was_registered),
         cmocka_unit_test(refuses_a_name_in_use_and_leaves_no_trace),
         cmocka_unit_test(audits_the_values_before_and_after),
-        cmocka_unit_test(counts_revisions_and_refuses_a_change_of_an_old_one),
+        cmocka_unit_test(counts_revisions_and_refuses_a_change_to_an_old_one),
         cmocka_unit_test(brings_a_retired_name_back_as_a_new_revision),
         cmocka_unit_test(the_error_names_the_existing_deployments),
         cmocka_unit_test(lists_by_name_in_pages),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is refused while the disk is nearly full, and to principals that have stored too much. */
+/* What is refused while the disk is nearly full, and what is refused to a principal that has stored
+ * too much. */
 #include "base/core/clock.h"
 #include "store/ledger/datasets.h"
 #include "store/ledger/disk_space.h"
@@ -12,7 +13,7 @@ static void reserve_whole_disk(struct world *world)
     disk_space_reserve(world->services.store, INT64_MAX, 1);
 }
 
-static void tools_let_the_store_grow_only_for_admins_if_the_disk_is_nearly_full(void **state)
+static void only_admins_can_make_the_store_grow_if_the_disk_is_nearly_full(void **state)
 {
     static const struct {
         const char *tool, *arguments;
@@ -41,7 +42,7 @@ static void tools_let_the_store_grow_only_for_admins_if_the_disk_is_nearly_full(
     world_do(world, "deployment_update", "{\"deployment\":\"a\",\"chips\":3}");
 }
 
-static void scrapes_are_not_kept_on_a_disk_that_is_nearly_full(void **state)
+static void scrapes_are_not_stored_if_the_disk_is_nearly_full(void **state)
 {
     const struct scrape_value value = { "x", "", "gauge", 1 };
     struct world *world = *state;
@@ -69,7 +70,7 @@ static void the_reserve_is_at_most_a_share_of_the_disk(void **state)
     assert_true(disk_space_check(world->services.store, &world->error));
 }
 
-/* ---- The limit of a principal ---- */
+/* ---- The limit on what a principal stores ---- */
 
 static bool try_import(struct world *world, struct change *change, const char *digest,
                        const char *cell)
@@ -126,7 +127,7 @@ static void counts_what_a_principal_has_stored(void **state)
     import(world, "bob", "d1", 100000);
     import(world, "eve", "d2", 50000);
     import_dataset(world, "bob", 200000);
-    world_register(world, "a"); /* by alice */
+    world_register(world, "a"); /* as alice */
     assert_true(usage_read(world->services.store, "bob", &usage, &world->error));
     assert_in_range(usage.imports_bytes, 100000, 101000);
     assert_in_range(usage.datasets_bytes, 200000, 201000);
@@ -152,8 +153,8 @@ static void counts_bytes_not_characters(void **state)
     assert_in_range(usage.imports_bytes, 30000, 31000);
 }
 
-/* Two calls may pass the check before either of them has stored anything. */
-static void the_limit_is_checked_again_when_a_call_stores(void **state)
+/* Two calls can pass the first check before either of them has stored anything. */
+static void the_limit_is_checked_again_when_a_call_stores_something(void **state)
 {
     struct change change = { .actor = { .principal = "bob" },
                              .tool = "run_import",
@@ -169,7 +170,7 @@ static void the_limit_is_checked_again_when_a_call_stores(void **state)
     assert_true(try_import(world, &change, "d2", "{}"));
 }
 
-static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
+static void a_principal_that_stored_too_much_is_told_what_it_stored(void **state)
 {
     struct world *world = *state;
 
@@ -191,13 +192,13 @@ static void a_principal_that_stored_too_much_learns_what_it_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tools_let_the_store_grow_only_for_admins_if_the_disk_is_nearly_full),
-        cmocka_unit_test(scrapes_are_not_kept_on_a_disk_that_is_nearly_full),
+        cmocka_unit_test(only_admins_can_make_the_store_grow_if_the_disk_is_nearly_full),
+        cmocka_unit_test(scrapes_are_not_stored_if_the_disk_is_nearly_full),
         cmocka_unit_test(the_reserve_is_at_most_a_share_of_the_disk),
         cmocka_unit_test(counts_what_a_principal_has_stored),
         cmocka_unit_test(counts_bytes_not_characters),
-        cmocka_unit_test(the_limit_is_checked_again_when_a_call_stores),
-        cmocka_unit_test(a_principal_that_stored_too_much_learns_what_it_stored),
+        cmocka_unit_test(the_limit_is_checked_again_when_a_call_stores_something),
+        cmocka_unit_test(a_principal_that_stored_too_much_is_told_what_it_stored),
     };
 
     return world_run(tests);

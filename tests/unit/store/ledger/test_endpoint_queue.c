@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may measure next at which endpoint: the lines at endpoints, and the turns at free workers. */
+/* Which sweep may measure next. At each endpoint, sweeps wait in a line; principals and endpoints
+ * take turns. */
 #include "base/core/random.h"
 #include "base/core/text.h"
 #include "store/ledger/questions.h"
@@ -33,7 +34,7 @@ struct request {
     const char *principal;
     const char *key; /* the idempotency key; NULL: none */
     const struct deployment *deployment, *candidate;
-    int64_t limit; /* of the principal's sweeps; 0: no limit */
+    int64_t limit; /* on the principal's queued and running sweeps; 0: no limit */
 };
 
 static bool start_sweep(struct ledger *ledger, const struct request *request, struct sweep_row *out)
@@ -63,7 +64,8 @@ static bool start_sweep(struct ledger *ledger, const struct request *request, st
     return sweep_create(ledger->store, &order, 10, &change, out, &ledger->error);
 }
 
-/* Queues a sweep over one deployment or a pair; `job`: the id of its job, NULL: not wanted. */
+/* Queues a sweep over one deployment or, if `candidate` is not NULL, over a pair. Writes the id of
+ * its job to `job`, unless that is NULL. */
 static void queue(struct ledger *ledger, const char *principal, const struct deployment *deployment,
                   const struct deployment *candidate, char job[ID_SIZE])
 {
@@ -165,7 +167,7 @@ static void assert_place(struct ledger *ledger, const char *job, size_t expected
     assert_int_equal(place.place, expected);
 }
 
-static void a_line_of_300_keeps_nobody_from_an_idle_endpoint(void **state)
+static void a_line_of_300_sweeps_delays_nobody_at_an_idle_endpoint(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001"),
@@ -184,7 +186,7 @@ static void a_line_of_300_keeps_nobody_from_an_idle_endpoint(void **state)
     assert_none_can_be_claimed(ledger);
 }
 
-static void the_loopback_names_of_a_port_are_one_endpoint(void **state)
+static void loopback_addresses_with_the_same_port_are_one_endpoint(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://localhost:1001"),
@@ -216,7 +218,7 @@ static void principals_take_turns_at_an_endpoint(void **state)
 
 /* A principal that comes back after each turn gets no more turns than one that queued everything at
  * once. */
-static void a_new_request_after_each_job_wins_no_turn(void **state)
+static void a_new_request_after_each_job_wins_no_extra_turn(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -252,7 +254,7 @@ static void the_jobs_of_a_principal_run_in_the_order_of_their_requests(void **st
     }
 }
 
-static void a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal(void **state)
+static void a_cancelled_job_leaves_its_turn_to_its_principals_next_job(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -352,8 +354,8 @@ static void pairs_in_either_order_do_not_deadlock(void **state)
     assert_int_equal(turns.length, 16);
 }
 
-/* Sweeps over one deployment wait in long lines at both endpoints of the pair, which still gets its
- * turn. */
+/* At each of the pair's endpoints, there is a long line of sweeps over one deployment, but the pair
+ * still gets its turn. */
 static void a_pair_does_not_starve_among_singles(void **state)
 {
     struct ledger *ledger = *state;
@@ -381,7 +383,7 @@ static void a_pair_does_not_starve_among_singles(void **state)
     }
 }
 
-static void the_place_in_line_outlives_the_process(void **state)
+static void the_place_in_line_survives_a_restart(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -435,7 +437,7 @@ static void a_job_that_waits_for_an_answer_delays_nobody(void **state)
     assert_claims(ledger, asking);
 }
 
-static void the_sweeps_of_a_principal_are_limited(void **state)
+static void the_number_of_a_principals_active_sweeps_is_limited(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -447,8 +449,9 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
     assert_ok(ledger, start_sweep(ledger, &keyed, &first));
     queue_many(ledger, "alice", &a, 2);
     claimed(ledger);
-    assert_refused(ledger, start_sweep(ledger, &more, &row), ERROR_BUSY,
-                   "alice has 3 sweeps queued or running and may have 3 (sweeps_per_principal)");
+    assert_refused(
+        ledger, start_sweep(ledger, &more, &row), ERROR_BUSY,
+        "alice has 3 sweeps queued or running, and the limit is 3 (sweeps_per_principal)");
     assert_ok(ledger, start_sweep(ledger, &keyed, &again));
     assert_string_equal(again.id, first.id);
     assert_ok(ledger, start_sweep(ledger, &others, &row));
@@ -465,7 +468,7 @@ static void the_sweeps_of_a_principal_are_limited(void **state)
     sweep_row_finish(&again);
 }
 
-/* Leaves the database as an older version would, in which a queued job was in no line. */
+/* Leaves the database as an older version would, which did not put queued jobs in a line. */
 static void forget_lines(struct ledger *ledger)
 {
     store_close(ledger->store);
@@ -474,7 +477,7 @@ static void forget_lines(struct ledger *ledger)
                                  &ledger->error));
 }
 
-static void sweeps_of_an_older_version_join_the_line(void **state)
+static void sweeps_queued_by_an_older_version_join_the_line(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = deploy(ledger, "a", "http://127.0.0.1:1001");
@@ -493,7 +496,7 @@ static void sweeps_of_an_older_version_join_the_line(void **state)
 }
 
 /* Three workers claim and finish jobs at random. */
-static void whatever_arrives_everybody_is_served(void **state)
+static void every_sweep_in_a_random_schedule_is_served(void **state)
 {
     enum { SERVERS = 4, WORKERS = 3, STEPS = 400 };
     static const char *const names[] = { "alice", "bob", "carol" };
@@ -534,22 +537,22 @@ static void whatever_arrives_everybody_is_served(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_of_300_keeps_nobody_from_an_idle_endpoint),
-        cmocka_unit_test(the_loopback_names_of_a_port_are_one_endpoint),
+        cmocka_unit_test(a_line_of_300_sweeps_delays_nobody_at_an_idle_endpoint),
+        cmocka_unit_test(loopback_addresses_with_the_same_port_are_one_endpoint),
         cmocka_unit_test(principals_take_turns_at_an_endpoint),
-        cmocka_unit_test(a_new_request_after_each_job_wins_no_turn),
+        cmocka_unit_test(a_new_request_after_each_job_wins_no_extra_turn),
         cmocka_unit_test(the_jobs_of_a_principal_run_in_the_order_of_their_requests),
-        cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_the_next_of_its_principal),
+        cmocka_unit_test(a_cancelled_job_leaves_its_turn_to_its_principals_next_job),
         cmocka_unit_test(free_workers_go_to_the_principal_with_the_fewest_running_jobs),
         cmocka_unit_test(endpoints_take_turns_too),
         cmocka_unit_test(a_pair_holds_its_first_endpoint_while_it_waits_for_its_second),
         cmocka_unit_test(pairs_in_either_order_do_not_deadlock),
         cmocka_unit_test(a_pair_does_not_starve_among_singles),
-        cmocka_unit_test(the_place_in_line_outlives_the_process),
+        cmocka_unit_test(the_place_in_line_survives_a_restart),
         cmocka_unit_test(a_job_that_waits_for_an_answer_delays_nobody),
-        cmocka_unit_test(the_sweeps_of_a_principal_are_limited),
-        cmocka_unit_test(sweeps_of_an_older_version_join_the_line),
-        cmocka_unit_test(whatever_arrives_everybody_is_served),
+        cmocka_unit_test(the_number_of_a_principals_active_sweeps_is_limited),
+        cmocka_unit_test(sweeps_queued_by_an_older_version_join_the_line),
+        cmocka_unit_test(every_sweep_in_a_random_schedule_is_served),
     };
 
     return ledger_run(tests);

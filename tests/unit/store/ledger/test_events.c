@@ -45,8 +45,8 @@ static void keeps_only_the_newest_frames_of_a_stream(void **state)
     event_rows_free(rows, count);
 }
 
-/* As after a restart, when a session's stream continues with a number far ahead. */
-static void a_gap_in_the_numbers_costs_no_frame(void **state)
+/* After a restart, a session's stream continues with a much higher number. */
+static void a_gap_in_the_numbers_loses_no_frame(void **state)
 {
     struct ledger *ledger = *state;
     struct event_row *rows;
@@ -60,7 +60,7 @@ static void a_gap_in_the_numbers_costs_no_frame(void **state)
     event_rows_free(rows, count);
 }
 
-static void events_are_there_after_a_restart(void **state)
+static void events_survive_a_restart(void **state)
 {
     struct ledger *ledger = *state;
     struct event_row *rows;
@@ -127,7 +127,7 @@ static void begin_call(struct ledger *ledger, const char *session, const char *s
               event_call_begin(ledger->store, session, stream, "7", "req_1", 1000, &ledger->error));
 }
 
-static void knows_which_calls_ended_and_forgets_them_with_their_events(void **state)
+static void knows_which_calls_ended_and_forgets_them_when_their_events_expire(void **state)
 {
     struct ledger *ledger = *state;
     struct event_call call;
@@ -159,7 +159,7 @@ static size_t count_subscriptions(struct ledger *ledger)
     return count;
 }
 
-static void calls_events_and_subscriptions_end_with_their_session(void **state)
+static void calls_events_and_subscriptions_are_removed_with_their_session(void **state)
 {
     struct ledger *ledger = *state;
     struct event_call call;
@@ -184,11 +184,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_the_events_after_a_number),
         cmocka_unit_test(keeps_only_the_newest_frames_of_a_stream),
-        cmocka_unit_test(a_gap_in_the_numbers_costs_no_frame),
-        cmocka_unit_test(events_are_there_after_a_restart),
+        cmocka_unit_test(a_gap_in_the_numbers_loses_no_frame),
+        cmocka_unit_test(events_survive_a_restart),
         cmocka_unit_test(forgets_what_is_older_than_ten_minutes),
-        cmocka_unit_test(knows_which_calls_ended_and_forgets_them_with_their_events),
-        cmocka_unit_test(calls_events_and_subscriptions_end_with_their_session),
+        cmocka_unit_test(knows_which_calls_ended_and_forgets_them_when_their_events_expire),
+        cmocka_unit_test(calls_events_and_subscriptions_are_removed_with_their_session),
     };
 
     return ledger_run(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported runs in the store: stored unchanged, and a file with the same facts only once. */
+/* Imported runs in the store: they are stored unchanged. A file that is imported again with the
+ * same facts is not stored again. */
 #include "store/audit/audit_log.h"
 #include "store/ledger/imports.h"
 #include "tests/unit/support/backdoor.h"
@@ -70,7 +71,7 @@ static void keeps_both_of_two_equal_cells(void **state)
     import_row_finish(&found);
 }
 
-static void the_same_file_is_the_earlier_import_and_its_other_name_is_noted(void **state)
+static void importing_a_file_again_returns_the_earlier_import_and_notes_a_new_name(void **state)
 {
     struct ledger *ledger = *state;
     struct import_order first = order_of("d1", "grid.csv", "{}");
@@ -165,7 +166,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ledger_set_up, ledger_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(keeps_both_of_two_equal_cells),
-        TEST(the_same_file_is_the_earlier_import_and_its_other_name_is_noted),
+        TEST(importing_a_file_again_returns_the_earlier_import_and_notes_a_new_name),
         TEST(different_facts_make_a_new_import_that_corrects_the_earlier_one),
         TEST(lists_the_newest_first),
         TEST(names_the_id_of_an_unknown_import),

@@ -61,7 +61,7 @@ static void claims_the_oldest_job_of_a_listed_kind(void **state)
     assert_false(claim_succeeds(ledger, "other", 100));
 }
 
-static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(void **state)
+static void an_expired_lease_passes_to_the_next_worker_and_the_old_one_is_refused(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -69,7 +69,7 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     struct job_beat beat = { .claim = old };
 
     assert_false(claim_succeeds(ledger, "other", 1100));
-    /* After a change of the clock the lease looks expired, but "me" still runs the job. */
+    /* If the clock jumps ahead, the lease looks expired, but "me" is still running the job. */
     assert_claim_finds_none(ledger, "me", 90000000);
     new = ledger_claim(ledger, "you", 1101, 1000);
     assert_string_equal(new.job_id, job.id);
@@ -93,8 +93,8 @@ static void a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder(
     assert_string_equal(read_job(ledger, job.id).outcome, "{\"a\":1}");
 }
 
-/* A claiming worker may have read the clock just before the job was added. */
-static void a_job_never_starts_before_it_was_made_nor_ends_before_it_started(void **state)
+/* A worker that claims a job might have read the clock just before the job was added. */
+static void a_job_never_starts_before_it_was_added_nor_ends_before_it_started(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 101), cancelled = queue(ledger, "third", 101), out;
@@ -194,7 +194,7 @@ static void jobs_of_other_processes_are_released_at_start(void **state)
     assert_int_equal(read_job(ledger, mine.id).fence, 1);
 }
 
-static void without_the_folders_lock_the_leases_decide(void **state)
+static void without_the_folders_lock_a_job_is_released_only_when_its_lease_expires(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -243,7 +243,7 @@ static void lists_newest_first_and_counts_by_state(void **state)
     assert_int_equal(counts[JOB_FAILED], 0);
 }
 
-static void an_outcome_that_is_too_long_is_truncated_and_stored_with_its_length(void **state)
+static void an_outcome_that_is_too_long_is_stored_truncated_with_its_full_length(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -266,16 +266,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claims_the_oldest_job_of_a_listed_kind),
-        cmocka_unit_test(a_lease_that_ended_passes_to_the_next_and_fences_off_the_old_holder),
-        cmocka_unit_test(a_job_never_starts_before_it_was_made_nor_ends_before_it_started),
+        cmocka_unit_test(an_expired_lease_passes_to_the_next_worker_and_the_old_one_is_refused),
+        cmocka_unit_test(a_job_never_starts_before_it_was_added_nor_ends_before_it_started),
         cmocka_unit_test(heartbeats_extend_the_lease_and_carry_progress),
         cmocka_unit_test(a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked_to_stop),
         cmocka_unit_test(cancelling_the_job_of_a_queued_sweep_cancels_the_sweep),
         cmocka_unit_test(a_job_given_back_is_queued_again),
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
-        cmocka_unit_test(without_the_folders_lock_the_leases_decide),
+        cmocka_unit_test(without_the_folders_lock_a_job_is_released_only_when_its_lease_expires),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
-        cmocka_unit_test(an_outcome_that_is_too_long_is_truncated_and_stored_with_its_length),
+        cmocka_unit_test(an_outcome_that_is_too_long_is_stored_truncated_with_its_full_length),
     };
 
     return ledger_run(tests);

@@ -77,7 +77,7 @@ static void ending_a_question_returns_an_earlier_answer(void **state)
     page_question_finish(&ended);
 }
 
-static void lists_open_questions_to_their_principal_alone(void **state)
+static void lists_open_questions_only_to_their_principal(void **state)
 {
     struct ledger *ledger = *state;
     struct page_question *rows;
@@ -119,7 +119,7 @@ int main(void)
         cmocka_unit_test(the_first_answer_counts),
         cmocka_unit_test(an_answer_that_nobody_waits_for_is_refused),
         cmocka_unit_test(ending_a_question_returns_an_earlier_answer),
-        cmocka_unit_test(lists_open_questions_to_their_principal_alone),
+        cmocka_unit_test(lists_open_questions_only_to_their_principal),
         cmocka_unit_test(questions_are_kept_for_a_day),
     };
 

@@ -19,7 +19,7 @@ static struct api_key add_key(struct ledger *ledger, const char *principal, enum
     return key;
 }
 
-/* Returns false if the key has expired or was revoked; else notes its use, as a request does. */
+/* Returns false if the key has expired or was revoked. Otherwise notes its use, like a request. */
 static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
                      struct principal *out)
 {
@@ -72,9 +72,9 @@ static void refuses_keys_that_expired_or_were_revoked(void **state)
     assert_ok(ledger,
               api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error));
     assert_int_equal(revoked, 1);
-    assert_refused(ledger,
-                   api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
-                   ERROR_NOT_FOUND, "no unrevoked key has the id or the principal \"alice\"");
+    assert_refused(
+        ledger, api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
+        ERROR_NOT_FOUND, "\"alice\" is neither the id of an unrevoked key nor a principal");
 }
 
 static void a_principal_has_one_role(void **state)
@@ -102,7 +102,7 @@ static void a_principal_has_one_role(void **state)
     assert_int_equal(before, ROLE_VIEWER);
     assert_ok(ledger, find_key(ledger, "one", 8000, &principal));
     assert_int_equal(principal.role, ROLE_ADMIN);
-    store_close(ledger->store); /* flushes last uses */
+    store_close(ledger->store); /* stores when the keys were last used */
     assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
                                  &ledger->error));
     assert_ok(ledger, principal_list(ledger->store, &rows, &count, &ledger->error));
@@ -154,7 +154,7 @@ static void keys_have_a_short_printable_label(void **state)
     assert_refused(ledger,
                    api_key_add(ledger->store, "ci", ROLE_VIEWER, longer, digest, 0, NULL, &key,
                                &ledger->error),
-                   ERROR_INVALID, "must be printable and have 63 bytes at most");
+                   ERROR_INVALID, "must be printable and at most 63 bytes long");
     assert_refused(ledger,
                    api_key_add(ledger->store, "ci", ROLE_VIEWER, "two\nlines", digest, 0, NULL,
                                &key, &ledger->error),
@@ -183,7 +183,7 @@ static void remembers_when_a_key_was_last_used(void **state)
     add_key(ledger, "alice", ROLE_VIEWER, "one", 0);
     for (int64_t i = 1; i <= 100; i++)
         assert_ok(ledger, find_key(ledger, "one", i, &principal));
-    ledger_reopen(ledger); /* closing commits what is deferred */
+    ledger_reopen(ledger); /* closing commits deferred updates */
     assert_ok(ledger, api_key_list(ledger->store, &rows, &count, &ledger->error));
     assert_int_equal(rows[0].last_used_ms, 100);
     free(rows);
@@ -202,7 +202,7 @@ static void add_session(struct ledger *ledger, const char *id, int64_t now_ms)
     assert_ok(ledger, session_add(ledger->store, &row, &ledger->error));
 }
 
-static void sessions_outlive_a_restart_until_they_are_old(void **state)
+static void sessions_survive_a_restart_unless_they_are_too_old(void **state)
 {
     struct ledger *ledger = *state;
     struct session_row *rows;
@@ -236,7 +236,7 @@ int main(void)
         cmocka_unit_test(keys_have_a_short_printable_label),
         cmocka_unit_test(refuses_invalid_names),
         cmocka_unit_test(remembers_when_a_key_was_last_used),
-        cmocka_unit_test(sessions_outlive_a_restart_until_they_are_old),
+        cmocka_unit_test(sessions_survive_a_restart_unless_they_are_too_old),
     };
 
     return ledger_run(tests);

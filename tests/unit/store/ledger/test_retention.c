@@ -45,8 +45,8 @@ static size_t count_audit(struct ledger *ledger)
     return count;
 }
 
-/* Stores a sweep with one measured cell, of the first day, and the cell's raw records. Returns the
- * id of its attempt. */
+/* Stores a sweep with one cell, which was measured on the first day, and the cell's raw records.
+ * Returns the id of the cell's attempt. */
 static int64_t measure(struct ledger *ledger)
 {
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -102,7 +102,7 @@ static void deletes_what_is_too_old_and_keeps_the_rest(void **state)
     assert_int_equal(count_points(ledger), 2);
     assert_int_equal(count_jobs(ledger), 3); /* the sweep's job stays with its sweep */
     assert_false(has_records(ledger, attempt));
-    assert_int_equal(count_audit(ledger), 2); /* new rows: they have the clock's time */
+    assert_int_equal(count_audit(ledger), 2); /* these rows have the current time */
     assert_ok(ledger, store_apply_retention(ledger->store, &retention, clock_utc_ms() + 3 * DAY_MS,
                                             &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
@@ -151,8 +151,8 @@ static bool nonce_is_kept(struct ledger *ledger, const char *nonce)
     return found;
 }
 
-/* A client may repeat the request for minutes. */
-static void the_answer_of_a_request_in_several_rounds_is_kept_for_a_day(void **state)
+/* A client may repeat such a request for minutes. */
+static void the_answer_to_a_request_in_several_rounds_is_kept_for_a_day(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "test");
@@ -188,14 +188,14 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
                                             clock_utc_ms() + 10 * DAY_MS, &ledger->error));
     assert_int_equal(count_audit(ledger), 0);
     ledger_reopen(ledger);
-    if (test_database_is_files()) /* PostgreSQL keeps it for reuse */
+    if (test_database_is_files()) /* PostgreSQL keeps the space for reuse */
         assert_true(store_size_bytes(ledger->store) < full_bytes - 4 * 1024 * 1024);
     free(arguments);
 }
 
-/* Returns whether the stored record has no rival time, so that the next process believes the
+/* Returns whether the stored record has no rival time, so that the next process will trust the
  * clock. */
-static bool is_believed(const struct ledger *ledger)
+static bool is_trusted(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];
 
@@ -203,9 +203,9 @@ static bool is_believed(const struct ledger *ledger)
            == 1;
 }
 
-/* A doubted clock is remembered as a rival time. Accepting the clock must clear it at once, because
- * the process may be killed next. */
-static void an_accepted_clock_is_believed_after_a_restart_too(void **state)
+/* After a jump, the clock is not trusted, and its time is stored as a rival time. When the clock is
+ * accepted, the rival time must be cleared at once, because the process might be killed next. */
+static void an_accepted_clock_is_still_trusted_after_a_restart(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("alice", "clock accept");
@@ -216,7 +216,7 @@ static void an_accepted_clock_is_believed_after_a_restart_too(void **state)
     ledger_reopen(ledger);
     assert_ok(ledger, plausible_time_accept(ledger->store, leap_ms, DAY_MS + 1000, &change,
                                             &verdict, &ledger->error));
-    assert_true(is_believed(ledger));
+    assert_true(is_trusted(ledger));
     assert_true(verdict.ahead_ms > 399 * DAY_MS);
     ledger_reopen(ledger);
     verdict = plausible_time(ledger->store, leap_ms + 1000, DAY_MS + 2000);
@@ -229,9 +229,9 @@ int main(void)
         cmocka_unit_test(deletes_what_is_too_old_and_keeps_the_rest),
         cmocka_unit_test(an_undeletable_row_does_not_protect_the_rest),
         cmocka_unit_test(zero_days_keep_records_for_ever),
-        cmocka_unit_test(the_answer_of_a_request_in_several_rounds_is_kept_for_a_day),
+        cmocka_unit_test(the_answer_to_a_request_in_several_rounds_is_kept_for_a_day),
         cmocka_unit_test(deletes_more_than_one_batch_and_gives_the_space_back),
-        cmocka_unit_test(an_accepted_clock_is_believed_after_a_restart_too),
+        cmocka_unit_test(an_accepted_clock_is_still_trusted_after_a_restart),
     };
 
     return ledger_run(tests);

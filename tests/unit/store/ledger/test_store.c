@@ -156,7 +156,7 @@ static void refuses_a_newer_database_and_leaves_it_alone(void **state)
     assert_string_equal(version, "700");
 }
 
-/* Writes a file of version 6, with one cell that was measured. */
+/* Writes a file of version 6 with one measured cell. */
 static void write_version_6(const char *file)
 {
     TEXT_AUTO script = { 0 };
@@ -207,7 +207,7 @@ static void keeps_the_runs_and_cells_of_version_6(void **state)
 }
 
 /* Writes a file of version 12, in which secrets are not bound to origins and deployments have no
- * owners. The names say who set the URL, or what was changed later. */
+ * owners. Each deployment's name says who set its URL, or what was changed later. */
 static void write_version_12(const char *file)
 {
     static const char *const deployments[][3] = {
@@ -252,7 +252,7 @@ static void write_version_12(const char *file)
     run_sql(file, text_string(&script));
 }
 
-static void binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set(void **state)
+static void binds_secrets_of_version_12_only_to_urls_set_by_an_admin_or_the_user_local(void **state)
 {
     static const char *const bound[][2] = {
         { "ADMIN", "http://host-0" },
@@ -278,7 +278,7 @@ static void binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set(
     free(rows);
     assert_ok(data,
               secret_origin_add(store, "ADMIN", "http://host-0", 1, NULL, &changed, &data->error));
-    assert_false(changed); /* the migration has bound it */
+    assert_false(changed); /* the migration had already bound it */
     assert_ok(data,
               secret_origin_remove(store, "ADMIN", "http://host-0", NULL, &changed, &data->error));
     assert_true(changed);
@@ -291,7 +291,7 @@ static void binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set(
     store_close(store);
 }
 
-static void leaves_a_file_whose_references_are_broken_as_it_is(void **state)
+static void does_not_upgrade_a_file_with_broken_references(void **state)
 {
     struct data_folder *data = *state;
     char version[200];
@@ -349,7 +349,7 @@ static void stores_nothing_in_files_that_were_moved_or_replaced(void **state)
         assert_non_null(
             strstr(data->error.message, i % 2 == 1 ? "another file is there" : "no longer there"));
         assert_refused(data, store_check(store, &data->error), ERROR_BUSY,
-                       "moved or deleted under the running server");
+                       "moved or deleted while the server was running");
         assert_false(store_intact(store));
         assert_ok(data, job_list(store, &all, 9, &jobs, &count, &data->error));
         free(jobs);
@@ -386,10 +386,10 @@ static void refuses_a_database_of_another_program(void **state)
     struct data_folder *data = *state;
 
     run_sql(data->file, "CREATE TABLE theirs (a)");
-    assert_refused(data, opens(data), ERROR_CONFLICT, "of another program");
+    assert_refused(data, opens(data), ERROR_CONFLICT, "another program's");
 }
 
-static void refuses_a_file_with_a_garbage_head(void **state)
+static void refuses_a_file_with_a_garbage_header(void **state)
 {
     struct data_folder *data = *state;
 
@@ -463,11 +463,11 @@ static void refuses_a_folder_in_use_until_its_holder_dies(void **state)
     assert_true(opens(data));
 }
 
-/* ---- Killed at any moment: what was acknowledged is stored, and nothing is stored in part ---- */
+/* ---- Killed at any moment: what was acknowledged is stored, and nothing is half stored ---- */
 
 struct writer {
     pthread_t thread;
-    struct ledger *ledger; /* used by this thread alone, because of the error in it */
+    struct ledger *ledger; /* not shared with other threads, because it contains an error */
     struct deployment deployment;
     int acknowledged; /* the pipe to which the ids of stored sweeps are written */
 };
@@ -520,7 +520,7 @@ static size_t read_acknowledged(int pipe_end, char (**ids)[ID_SIZE], size_t coun
 }
 
 /* Kills a child that creates sweeps; if `working`, only after the child has stored one. Appends to
- * *ids the ids of the sweeps that the child acknowledged, and returns how many there are now. */
+ * *ids the ids of the sweeps that the child acknowledged, and returns the new number of ids. */
 static size_t kill_one(struct data_folder *data, struct generator *generator, bool working,
                        char (**ids)[ID_SIZE], size_t count)
 {
@@ -533,7 +533,7 @@ static size_t kill_one(struct data_folder *data, struct generator *generator, bo
     if (child == 0)
         write_until_killed(data, ends[1]);
     close(ends[1]);
-    if (working) /* else it may not even have opened the store */
+    if (working) /* otherwise it might not even have opened the store */
         assert_int_equal(poll(&(struct pollfd){ ends[0], POLLIN, 0 }, 1, PATIENCE_MS), 1);
     usleep((useconds_t)(20000 + generator_below(generator, 120000)));
     kill(child, SIGKILL);
@@ -592,7 +592,7 @@ static void kills_lose_nothing_that_was_acknowledged(void **state)
     free(ids);
 }
 
-static void a_full_disk_refuses_writes_and_loses_nothing(void **state)
+static void writes_are_refused_on_a_full_disk_and_nothing_is_lost(void **state)
 {
     struct data_folder *data = *state;
     struct store *store = open_store(data);
@@ -636,17 +636,17 @@ int main(void)
         TEST(refuses_a_folder_that_cannot_be_made),
         TEST(refuses_a_newer_database_and_leaves_it_alone),
         TEST(keeps_the_runs_and_cells_of_version_6),
-        TEST(binds_secrets_of_version_12_only_to_urls_that_an_admin_or_local_set),
-        TEST(leaves_a_file_whose_references_are_broken_as_it_is),
+        TEST(binds_secrets_of_version_12_only_to_urls_set_by_an_admin_or_the_user_local),
+        TEST(does_not_upgrade_a_file_with_broken_references),
         TEST(stores_nothing_in_files_that_were_moved_or_replaced),
         TEST(closing_leaves_the_files_of_a_new_server_alone),
         TEST(refuses_a_database_of_another_program),
-        TEST(refuses_a_file_with_a_garbage_head),
+        TEST(refuses_a_file_with_a_garbage_header),
         TEST(refuses_a_file_with_garbage_in_the_middle),
         TEST(refuses_a_database_that_another_program_has_locked),
         TEST(refuses_a_folder_in_use_until_its_holder_dies),
         TEST(kills_lose_nothing_that_was_acknowledged),
-        TEST(a_full_disk_refuses_writes_and_loses_nothing),
+        TEST(writes_are_refused_on_a_full_disk_and_nothing_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While every reader and the writer of the store's main database are held, one HTTP thread serves
- * all clients that need neither; only clients that need the store wait. */
+/* While all readers and the writer of the store's main database are occupied, the only HTTP thread
+ * still answers requests that do not need the store. Requests that need it wait. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define READERS 4
 
-/* Occupies all readers of the store's main database on one thread, and its writer on another. */
+/* One thread occupies all readers of the store's main database, and another occupies its writer. */
 struct holder {
     struct database *database;
     pthread_t readers, writer;
@@ -51,7 +51,7 @@ static bool write_held(struct sql_connection *connection, void *context, struct 
     (void)error;
     sem_post(&holder->held);
     sem_wait(&holder->release);
-    sem_post(&holder->release); /* this function may be run again */
+    sem_post(&holder->release); /* this function might be run again */
     return true;
 }
 
@@ -176,7 +176,7 @@ static const struct {
 
 #define REQUESTS (sizeof requests / sizeof *requests)
 
-static void only_calls_that_need_the_store_wait(void **state)
+static void requests_that_wait_for_the_store_do_not_delay_others(void **state)
 {
     const struct served *served = *state;
     unsigned port = server_port(served->server);
@@ -196,9 +196,9 @@ static void only_calls_that_need_the_store_wait(void **state)
     }
 }
 
-/* Each request is sent alone: otherwise it might be unanswered only because earlier ones occupy the
- * workers. */
-static void no_call_that_needs_the_store_is_answered_meanwhile(void **state)
+/* Each request is sent alone: otherwise, it might go unanswered only because earlier requests
+ * occupy the workers. */
+static void requests_that_need_the_store_wait_until_it_is_free(void **state)
 {
     const struct served *served = *state;
     unsigned port = server_port(served->server);
@@ -221,8 +221,9 @@ static void no_call_that_needs_the_store_is_answered_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(only_calls_that_need_the_store_wait, start, stop),
-        cmocka_unit_test_setup_teardown(no_call_that_needs_the_store_is_answered_meanwhile, start,
+        cmocka_unit_test_setup_teardown(requests_that_wait_for_the_store_do_not_delay_others, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(requests_that_need_the_store_wait_until_it_is_free, start,
                                         stop),
     };
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells of a stored sweep: who may write their results, that each is measured once, and that
- * what was measured never changes. */
+/* The cells of a stored sweep: only the owner of the sweep's job writes their results, no cell is
+ * measured twice, and what was measured never changes. */
 #include "tests/unit/support/sweep_scene.h"
 
-/* Cells 1 and 2 are inferred from cells 0 and 3. Cell 3 failed, and is to be measured again, so
+/* Cells 1 and 2 are inferred from cells 0 and 3. Cell 3 failed. When it is to be measured again,
  * cells 1 and 2 become pending, too. */
-static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
+static void inferred_cells_become_pending_when_failed_cells_are_retried(void **state)
 {
     struct ledger *ledger = *state;
-    struct scene scene = begin(ledger, 5, 1); /* the last stays pending: the run is not finished */
-    struct cell_inference inferences[] = { { scene.cells[0].id, "of a measured cell" },
-                                           { scene.cells[1].id, "over the saturation point" },
-                                           { scene.cells[2].id, "over the saturation point" } };
+    struct scene scene = begin(ledger, 5, 1); /* cell 4 stays pending, so the run is not finished */
+    struct cell_inference inferences[] = { { scene.cells[0].id, "ignored: already measured" },
+                                           { scene.cells[1].id, "beyond the saturation point" },
+                                           { scene.cells[2].id, "beyond the saturation point" } };
     struct claim old = scene.claim;
     struct sweep_row again;
 
@@ -22,7 +22,7 @@ static void infers_cells_and_undoes_it_when_failures_are_retried(void **state)
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_MEASURED);
     assert_int_equal(scene.cells[1].state, CELL_INFERRED);
-    assert_string_equal(scene.cells[2].reason, "over the saturation point");
+    assert_string_equal(scene.cells[2].reason, "beyond the saturation point");
     assert_int_equal(scene.cells[2].measurement.attempted, 0);
     reread_sweep(ledger, &scene);
     assert_int_equal(scene.sweep.cells_done, 4);
@@ -153,10 +153,10 @@ static void a_stale_owner_writes_nothing(void **state)
     free(attempts);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].state, CELL_PENDING);
-    /* The new owner of the job cannot end the attempt of the old one, but begins a second one. */
+    /* The job's new owner cannot end the old owner's attempt, but can begin a second one. */
     assert_refused(ledger,
                    attempt_end(ledger->store, &scene.claim, id, &result, 5200, &ledger->error),
-                   ERROR_CONFLICT, "does not run under this claim");
+                   ERROR_CONFLICT, "is not running under this claim");
     attempt_and_end(ledger, &scene, 0, CELL_MEASURED);
     read_cells(ledger, &scene);
     assert_int_equal(scene.cells[0].attempts, 2);
@@ -247,7 +247,7 @@ static void nothing_changes_what_was_measured(void **state)
     result.records = "records";
     result.records_length = 7;
     for (size_t i = 0; i < 2; i++) {
-        /* A run that is not finished may still end, but its repetition never changes. */
+        /* An unfinished run can still be finished, but its repetition can never be changed. */
         assert_false(
             may_do(ledger, "UPDATE runs SET repetition = 9 WHERE sweep_id = %Q", scene.sweep.id));
         assert_ok(ledger, attempt_end(ledger->store, &scene.claim, attempt(ledger, &scene, i),
@@ -257,13 +257,13 @@ static void nothing_changes_what_was_measured(void **state)
     histogram_destroy(result.histograms[METRIC_TTFT]);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (may_do(ledger, refused[i], scene.sweep.id))
-            fail_msg("this was done: %s", refused[i]);
+            fail_msg("not refused: %s", refused[i]);
     assert_true(may_do(ledger, "DELETE FROM request_records WHERE attempt_id IN " ATTEMPT_IDS,
                        scene.sweep.id)); /* as retention does */
     end(&scene);
 }
 
-static void a_rejected_attempt_leaves_the_cell_to_be_measured(void **state)
+static void a_cell_stays_pending_after_a_rejected_attempt(void **state)
 {
     struct ledger *ledger = *state;
     struct scene scene = begin(ledger, 1, 1);
@@ -279,14 +279,14 @@ static void a_rejected_attempt_leaves_the_cell_to_be_measured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infers_cells_and_undoes_it_when_failures_are_retried),
+        cmocka_unit_test(inferred_cells_become_pending_when_failed_cells_are_retried),
         cmocka_unit_test(stores_a_cell_completely),
         cmocka_unit_test(never_measures_a_cell_twice),
         cmocka_unit_test(a_stale_owner_writes_nothing),
         cmocka_unit_test(another_job_cannot_write_to_the_sweep),
         cmocka_unit_test(failed_cells_of_an_unfinished_run_are_measured_again_on_request),
         cmocka_unit_test(nothing_changes_what_was_measured),
-        cmocka_unit_test(a_rejected_attempt_leaves_the_cell_to_be_measured),
+        cmocka_unit_test(a_cell_stays_pending_after_a_rejected_attempt),
     };
 
     return ledger_run(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sweeps as they are stored: how they begin, are continued, corrected and ended. */
+/* Stored sweeps: how they are begun, continued, corrected and ended. */
 #include "store/audit/audit_log.h"
 #include "tests/unit/support/sweep_scene.h"
 
@@ -44,7 +44,7 @@ static void creates_runs_cells_a_job_and_an_audit_row(void **state)
     sweep_row_finish(&sweep);
 }
 
-static void the_same_idempotency_key_gives_the_first_sweep(void **state)
+static void a_repeated_idempotency_key_returns_the_first_sweep(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment deployment = ledger_deployment(ledger, "a");
@@ -74,7 +74,7 @@ static void the_same_idempotency_key_gives_the_first_sweep(void **state)
     sweep_row_finish(&again);
 }
 
-static void a_sweep_of_two_deployments_has_runs_of_both(void **state)
+static void a_sweep_of_two_deployments_has_runs_for_both(void **state)
 {
     struct ledger *ledger = *state;
     struct deployment a = ledger_deployment(ledger, "a"), b = ledger_deployment(ledger, "b");
@@ -156,7 +156,7 @@ static void refuses_cells_that_do_not_match_the_repetitions(void **state)
                    ERROR_INVALID, "more than 1 repetitions");
     order.repetitions = 3;
     assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
-                   ERROR_INVALID, "name 2 runs, not 3");
+                   ERROR_INVALID, "belong to 2 runs instead of 3");
     order.repetitions = 1;
     order.cell_count = 0;
     assert_refused(ledger, sweep_create(ledger->store, &order, 10, NULL, &out, &ledger->error),
@@ -201,7 +201,7 @@ static void fingerprints_are_digests_of_the_canonical_document(void **state)
     assert_ok(ledger,
               run_list(ledger->store, NULL, scene.sweep.id, 0, 10, &runs, &count, &ledger->error));
     assert_int_equal(count, 2);
-    /* The second fingerprint was ignored, because the runs had one. */
+    /* The second fingerprint was ignored, because the runs already had one. */
     assert_string_equal(runs[0].fingerprint_document, "{\"a\":2,\"b\":1}");
     assert_string_equal(runs[0].fingerprint, runs[1].fingerprint);
     assert_int_equal(strlen(runs[0].fingerprint), 64);
@@ -345,8 +345,8 @@ static void a_job_that_fails_ends_its_sweep_and_attempts(void **state)
     end(&scene);
 }
 
-/* An earlier version left this state if it was killed after it ended the sweep, and before it ended
- * the job. */
+/* Here, the sweep has ended, but its job has not. An earlier version left this state behind if it
+ * was killed between ending the two. */
 static void a_sweep_that_has_ended_is_not_changed(void **state)
 {
     struct ledger *ledger = *state;
@@ -400,8 +400,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(creates_runs_cells_a_job_and_an_audit_row),
-        cmocka_unit_test(the_same_idempotency_key_gives_the_first_sweep),
-        cmocka_unit_test(a_sweep_of_two_deployments_has_runs_of_both),
+        cmocka_unit_test(a_repeated_idempotency_key_returns_the_first_sweep),
+        cmocka_unit_test(a_sweep_of_two_deployments_has_runs_for_both),
         cmocka_unit_test(refuses_cells_that_do_not_match_the_repetitions),
         cmocka_unit_test(a_run_ends_with_its_last_cell),
         cmocka_unit_test(fingerprints_are_digests_of_the_canonical_document),

@@ -16,7 +16,7 @@
 
 static const struct prediction chained = { NULL, true };
 
-/* Packs, unpacks, and compares bit by bit; returns the packed length. */
+/* Packs and unpacks the values, and asserts that no bit has changed. Returns the packed length. */
 static size_t round_trip(const double *values, size_t count, const struct prediction *prediction)
 {
     TEXT_AUTO packed = { 0 };
@@ -31,7 +31,7 @@ static size_t round_trip(const double *values, size_t count, const struct predic
     return packed.length;
 }
 
-static void a_column_that_is_predicted_costs_one_byte(void **state)
+static void a_correctly_predicted_column_takes_one_byte(void **state)
 {
     double values[LIMIT];
 
@@ -41,7 +41,7 @@ static void a_column_that_is_predicted_costs_one_byte(void **state)
     assert_int_equal(round_trip(values, LIMIT, &(struct prediction){ values, false }), 1);
 }
 
-static void a_counter_with_equal_steps_costs_a_byte_a_step(void **state)
+static void a_counter_with_equal_steps_takes_one_byte_per_step(void **state)
 {
     double values[LIMIT];
 
@@ -51,7 +51,7 @@ static void a_counter_with_equal_steps_costs_a_byte_a_step(void **state)
     assert_true(round_trip(values, LIMIT, &chained) < LIMIT + 10);
 }
 
-static void unusual_values_come_back_bit_by_bit(void **state)
+static void unusual_values_are_restored_bit_for_bit(void **state)
 {
     const double unusual[] = { 0,
                                -0.0,
@@ -73,12 +73,12 @@ static void unusual_values_come_back_bit_by_bit(void **state)
     (void)state;
     round_trip(unusual, sizeof unusual / sizeof *unusual, &chained);
     round_trip(unusual, sizeof unusual / sizeof *unusual, &(struct prediction){ 0 });
-    /* Both are whole, but their difference is not below 2^53. */
+    /* Both are whole numbers, but their difference is greater than 2^53. */
     round_trip(unusual + 8, 2, &chained);
     round_trip(unusual, 0, &chained);
 }
 
-static void random_columns_come_back(void **state)
+static void random_columns_are_restored(void **state)
 {
     struct generator random;
     double values[LIMIT];
@@ -111,7 +111,7 @@ static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
     for (int round = 0; round < 20000; round++) {
         uint8_t bytes[64];
         size_t length = generator_below(&random, sizeof bytes);
-        uint8_t *copy = malloc(length); /* AddressSanitizer reports reads after it */
+        uint8_t *copy = malloc(length); /* AddressSanitizer reports reads beyond its end */
 
         for (size_t i = 0; i < length; i++)
             bytes[i] = (uint8_t)(i == 0 ? generator_below(&random, 4) : generator_next(&random));
@@ -126,10 +126,10 @@ static void damaged_bytes_are_refused_or_read_within_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_that_is_predicted_costs_one_byte),
-        cmocka_unit_test(a_counter_with_equal_steps_costs_a_byte_a_step),
-        cmocka_unit_test(unusual_values_come_back_bit_by_bit),
-        cmocka_unit_test(random_columns_come_back),
+        cmocka_unit_test(a_correctly_predicted_column_takes_one_byte),
+        cmocka_unit_test(a_counter_with_equal_steps_takes_one_byte_per_step),
+        cmocka_unit_test(unusual_values_are_restored_bit_for_bit),
+        cmocka_unit_test(random_columns_are_restored),
         cmocka_unit_test(damaged_bytes_are_refused_or_read_within_bounds),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rolling up: unless the clock is set back, the answers equal those of the scrapes themselves,
- * whatever is rolled up, and whenever. */
+/* Rolling up scrapes. Unless the clock is set back, queries get the same answers whether or not the
+ * scrapes have been rolled up, no matter when that happened. */
 #include <math.h>
 
 #include "base/core/random.h"
@@ -14,7 +14,7 @@ static void scrape_one(struct ledger *ledger, int64_t at_ms, const char *type, d
     scrape(ledger, at_ms, &(struct scrape_value){ "x", "", type, value }, 1);
 }
 
-/* Reads the only series named "x" completely. */
+/* Asserts that there is exactly one series named "x", and reads all of it. */
 static struct scraped read_x(struct ledger *ledger, enum scrape_level level, int64_t step_ms)
 {
     const struct scrape_range range = { 1, "x", 0, INT64_MAX, step_ms };
@@ -37,15 +37,15 @@ static void assert_same_points(const struct scraped *a, const struct scraped *b)
         assert_int_equal(x->at_ms, y->at_ms);
         assert_true(x->count == y->count && x->last == y->last && x->min == y->min
                     && x->max == y->max && x->covered_ms == y->covered_ms);
-        /* the numbers are added up in a different order */
+        /* allows for rounding, because the numbers are added in a different order */
         assert_true(fabs(x->sum - y->sum) <= 1e-9 * fabs(x->sum));
         assert_true(fabs(x->increase - y->increase) <= 1e-9 * fabs(x->increase));
     }
 }
 
-/* ---- One at a time ---- */
+/* ---- One case at a time ---- */
 
-static void counts_growth_over_a_restart_of_the_server(void **state)
+static void counts_growth_across_a_restart_of_the_server(void **state)
 {
     static const double totals[] = { 100, 160, 220, 30, 90 };
     struct ledger *ledger = *state;
@@ -77,11 +77,11 @@ static void a_gap_stays_a_gap_and_its_growth_counts_once(void **state)
     assert_int_equal(series.count, 2);
     assert_int_equal(series.points[1].at_ms, START_MS + 5 * HOUR_MS);
     assert_true(series.points[1].increase == 1800);
-    assert_true(series.points[1].covered_ms == 5.0 * HOUR_MS); /* 0.1/s */
+    assert_true(series.points[1].covered_ms == 5.0 * HOUR_MS); /* so the rate is 0.1/s */
     free(series.points);
 }
 
-static void a_gauge_keeps_its_extremes(void **state)
+static void a_gauge_keeps_its_minimum_and_maximum(void **state)
 {
     struct ledger *ledger = *state;
     struct scraped series;
@@ -123,7 +123,7 @@ static void an_hour_that_has_just_ended_waits_for_late_scrapes(void **state)
 
     scrape_one(ledger, START_MS + HOUR_MS - 2, "counter", 0);
     compact(ledger, START_MS + HOUR_MS);
-    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1); /* late, but in time */
+    scrape_one(ledger, START_MS + HOUR_MS - 1, "counter", 1); /* late, but not too late */
     compact(ledger, START_MS + HOUR_MS + MINUTE_MS);
     series = read_x(ledger, SCRAPE_RAW, 1);
     assert_int_equal(series.count, 2);
@@ -143,8 +143,8 @@ static void add_up(struct ledger *ledger, enum scrape_level level, double *scrap
     free(series.points);
 }
 
-/* At SCRAPE_RAW, a growth of 10 may be missing: growth is known only between neighbours in time,
- * and scrapes that are stored later may lie between two former neighbours. */
+/* At SCRAPE_RAW, a growth of 10 can be missing: growth is counted only between neighbours in time,
+ * and scrapes that are stored later can fall between two scrapes that were neighbours. */
 static void assert_adds_up(struct ledger *ledger, double expected_scrapes, double expected_growth)
 {
     for (int level = 0; level < SCRAPE_LEVELS; level++) {
@@ -157,7 +157,7 @@ static void assert_adds_up(struct ledger *ledger, double expected_scrapes, doubl
     }
 }
 
-static void a_clock_that_was_set_back_makes_no_growth(void **state)
+static void setting_the_clock_back_causes_no_growth(void **state)
 {
     struct ledger *ledger = *state;
     struct scraped series;
@@ -171,26 +171,26 @@ static void a_clock_that_was_set_back_makes_no_growth(void **state)
         assert_int_equal(series.count, 6);
         free(series.points);
         series = read_x(ledger, SCRAPE_RAW, 3 * HOUR_MS);
-        /* In order of time, scrapes from before and after the clock was set back alternate, so
-         * that no two neighbours show growth. */
+        /* In order of time, scrapes from before the clock was set back alternate with scrapes from
+         * after it. No growth is counted between them. */
         assert_true(series.points[0].increase == 0);
         free(series.points);
         compact(ledger, START_MS + 4 * HOUR_MS);
     }
 }
 
-/* Scrapes `times` times from from_ms on, a minute apart; the counter grows by ten each time. */
+/* Scrapes `times` times, once a minute, starting at from_ms. The counter grows by ten each time. */
 static void scrape_on(struct ledger *ledger, int64_t from_ms, int times, double *value)
 {
     for (int i = 0; i < times; i++)
         scrape_one(ledger, from_ms + i * MINUTE_MS, "counter", *value += 10);
 }
 
-#define ROUND 120 /* scrapes */
+#define ROUND 120 /* scrapes in a round */
 
-/* The clock goes back by a little, by hours that are rolled up already, and to before all
- * scrapes. */
-static void scrapes_continue_after_the_clock_was_set_back(void **state)
+/* The clock is set back by a little, then by hours that are already rolled up, and finally to
+ * before all scrapes. */
+static void scrapes_continue_after_the_clock_is_set_back(void **state)
 {
     static const int64_t backs_ms[] = { SECOND_MS,      30 * SECOND_MS,  10 * MINUTE_MS,
                                         50 * MINUTE_MS, 5 * HOUR_MS + 1, 30 * HOUR_MS,
@@ -206,21 +206,22 @@ static void scrapes_continue_after_the_clock_was_set_back(void **state)
         at_ms += ROUND * MINUTE_MS;
         compact(ledger, at_ms);
         add_up(ledger, SCRAPE_1_MIN, &scrapes, &before);
-        at_ms -= backs_ms[i] + 1; /* never to the same millisecond */
+        at_ms -= backs_ms[i] + 1; /* + 1: no two scrapes have the same time */
         scrape_on(ledger, at_ms, ROUND, &value);
         at_ms += ROUND * MINUTE_MS;
         compact(ledger, at_ms + 400 * DAY_MS);
         add_up(ledger, SCRAPE_1_MIN, &scrapes, &after);
         assert_true(scrapes == 2 * ROUND * (double)(i + 1));
         growth = after - before;
-        /* Each pair of neighbours grew by ten, and no growth is counted twice. */
+        /* The counter grew by ten per scrape. If the sum were much larger than that, some growth
+         * would have been counted twice. */
         assert_in_range(growth, 0, 10 * ROUND + 100);
         for (int level = 0; level < SCRAPE_LEVELS; level++) {
             double counted;
 
             add_up(ledger, (enum scrape_level)level, &counted, &growth);
             assert_true(counted == scrapes);
-            if (level == SCRAPE_RAW) /* as in assert_adds_up, some growth may be missing */
+            if (level == SCRAPE_RAW) /* as in assert_adds_up, some growth can be missing */
                 assert_in_range(growth, 0, after);
             else
                 assert_true(growth == after);
@@ -265,7 +266,7 @@ static void a_clock_that_was_far_behind_does_not_disturb_later_scrapes(void **st
     }
 }
 
-static void growth_counts_from_the_scrape_before_the_block(void **state)
+static void growth_is_counted_from_the_scrape_before_the_block(void **state)
 {
     struct ledger *ledger = *state;
     struct scrape_range range = { 1, "x", START_MS + 4 * HOUR_MS, START_MS + 5 * HOUR_MS, HOUR_MS };
@@ -294,7 +295,7 @@ static void a_series_whose_type_changes_keeps_its_values(void **state)
     scrape_one(ledger, START_MS, "counter", 100);
     scrape_one(ledger, START_MS + MINUTE_MS, "counter", 110);
     compact(ledger, START_MS + 2 * HOUR_MS);
-    ledger_reopen(ledger); /* so that types are read again */
+    ledger_reopen(ledger); /* so that the types of the series are read again */
     scrape_one(ledger, START_MS + HOUR_MS, "gauge", 130);
     compact(ledger, START_MS + 3 * HOUR_MS);
     series = read_x(ledger, SCRAPE_1_MIN, MINUTE_MS);
@@ -331,8 +332,8 @@ static void scrapes_that_are_rolled_up_within_their_hour_keep_their_growth(void 
 #define SERIES 7
 #define SCRAPES 1500
 
-/* Deployment 1 is rolled up occasionally, deployment 2 never, because its scrapes are in the
- * future. */
+/* Stores the same scrape for deployments 1 and 2. Only the scrapes of deployment 1 are ever rolled
+ * up, because those of deployment 2 are in the future. */
 static void scrape_both(struct ledger *ledger, int64_t at_ms, const struct scrape_value *values,
                         size_t count)
 {
@@ -377,7 +378,8 @@ static void compare_all(struct ledger *ledger, int64_t from_ms, int64_t to_ms)
     }
 }
 
-/* Advances the server's figures by one scrape: traffic, restarts, labels that come and go. */
+/* Makes the server's next scrape: there is traffic, the server sometimes restarts, and series come
+ * and go. Returns the number of values. */
 static size_t next_scrape(struct generator *random, double figures[SERIES],
                           struct scrape_value values[SERIES])
 {
@@ -409,7 +411,7 @@ static size_t next_scrape(struct generator *random, double figures[SERIES],
     return count;
 }
 
-static void rolled_up_or_not_the_answers_are_the_same(void **state)
+static void answers_are_the_same_whether_scrapes_are_rolled_up_or_not(void **state)
 {
     struct ledger *ledger = *state;
     struct scrape_value values[SERIES];
@@ -422,7 +424,7 @@ static void rolled_up_or_not_the_answers_are_the_same(void **state)
         scrape_both(ledger, at_ms, values, next_scrape(&random, figures, values));
         at_ms += i < 800 ? 15000 + (int64_t)generator_below(&random, 5) : 1000;
         if (i == 800)
-            at_ms += 9 * HOUR_MS; /* a gap; then every second */
+            at_ms += 9 * HOUR_MS; /* a gap; from then on, one scrape per second */
         if (i % 50 == 0)
             compact(ledger, at_ms);
         if (i == 700 || i == 1300) {
@@ -434,7 +436,7 @@ static void rolled_up_or_not_the_answers_are_the_same(void **state)
     compact(ledger, at_ms + DAY_MS);
     compare_all(ledger, START_MS, at_ms + HOUR_MS);
     compare_all(ledger, START_MS + 2 * HOUR_MS, START_MS + 5 * HOUR_MS);
-    compact(ledger, at_ms + DAY_MS); /* again: nothing more to do */
+    compact(ledger, at_ms + DAY_MS); /* there is nothing left to roll up */
     compare_all(ledger, START_MS, at_ms + HOUR_MS);
 }
 
@@ -507,7 +509,7 @@ static void damaged_blocks_cannot_be_read(void **state)
 
 /* ---- Rolling up during a read ---- */
 
-/* A read that rolls up once, when its first point is reported. */
+/* Rolls up the scrapes once during a read, when the read reports its first point. */
 struct meddling {
     struct ledger *ledger;
     double scrapes;
@@ -551,7 +553,7 @@ static void scrapes_that_are_rolled_up_while_they_are_read_are_seen_once(void **
 
 /* ---- Retention ---- */
 
-static void each_level_is_kept_for_its_own_time(void **state)
+static void each_level_is_kept_for_its_own_number_of_days(void **state)
 {
     struct ledger *ledger = *state;
     const struct retention retention = {
@@ -571,7 +573,7 @@ static void each_level_is_kept_for_its_own_time(void **state)
         days[i] = (now_ms - series.points[0].at_ms) / DAY_MS;
         free(series.points);
     }
-    assert_in_range(days[SCRAPE_RAW], 1, 2); /* a block goes when all of it is too old */
+    assert_in_range(days[SCRAPE_RAW], 1, 2); /* a block is deleted when all of it is too old */
     assert_in_range(days[SCRAPE_10_S], 6, 7);
     assert_in_range(days[SCRAPE_1_MIN], 29, 31);
     assert_in_range(days[SCRAPE_1_H], 99, 100);
@@ -592,23 +594,23 @@ static void each_level_is_kept_for_its_own_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_growth_over_a_restart_of_the_server),
+        cmocka_unit_test(counts_growth_across_a_restart_of_the_server),
         cmocka_unit_test(a_gap_stays_a_gap_and_its_growth_counts_once),
-        cmocka_unit_test(a_gauge_keeps_its_extremes),
+        cmocka_unit_test(a_gauge_keeps_its_minimum_and_maximum),
         cmocka_unit_test(values_that_are_not_finite_are_skipped),
         cmocka_unit_test(an_hour_that_has_just_ended_waits_for_late_scrapes),
-        cmocka_unit_test(a_clock_that_was_set_back_makes_no_growth),
-        cmocka_unit_test(scrapes_continue_after_the_clock_was_set_back),
+        cmocka_unit_test(setting_the_clock_back_causes_no_growth),
+        cmocka_unit_test(scrapes_continue_after_the_clock_is_set_back),
         cmocka_unit_test(a_clock_that_was_far_ahead_does_not_disturb_later_scrapes),
         cmocka_unit_test(a_clock_that_was_far_behind_does_not_disturb_later_scrapes),
-        cmocka_unit_test(growth_counts_from_the_scrape_before_the_block),
+        cmocka_unit_test(growth_is_counted_from_the_scrape_before_the_block),
         cmocka_unit_test(a_series_whose_type_changes_keeps_its_values),
         cmocka_unit_test(scrapes_that_are_rolled_up_within_their_hour_keep_their_growth),
-        cmocka_unit_test(rolled_up_or_not_the_answers_are_the_same),
+        cmocka_unit_test(answers_are_the_same_whether_scrapes_are_rolled_up_or_not),
         cmocka_unit_test(a_rollup_that_fails_halfway_loses_nothing_and_can_be_repeated),
         cmocka_unit_test(damaged_blocks_cannot_be_read),
         cmocka_unit_test(scrapes_that_are_rolled_up_while_they_are_read_are_seen_once),
-        cmocka_unit_test(each_level_is_kept_for_its_own_time),
+        cmocka_unit_test(each_level_is_kept_for_its_own_number_of_days),
     };
 
     return ledger_run(tests);

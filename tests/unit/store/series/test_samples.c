@@ -11,7 +11,7 @@
 #include "base/core/random.h"
 #include "store/series/samples.h"
 
-static void unpacks_the_last_value_of_each_series_in_order_of_series(void **state)
+static void unpacks_the_last_value_of_each_series_sorted_by_series(void **state)
 {
     struct sample samples[] = { { 70000, 1.5 }, { 3, 12 }, { 3, 13 }, { 9, -4 } }, *back;
     struct error error;
@@ -87,7 +87,7 @@ static void survives_random_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unpacks_the_last_value_of_each_series_in_order_of_series),
+        cmocka_unit_test(unpacks_the_last_value_of_each_series_sorted_by_series),
         cmocka_unit_test(whole_numbers_take_few_bytes),
         cmocka_unit_test(refuses_truncated_bytes_and_an_unknown_version),
         cmocka_unit_test(survives_random_bytes),

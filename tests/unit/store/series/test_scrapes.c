@@ -16,7 +16,7 @@ static void scrape(struct ledger *ledger, int64_t at_ms, double waiting, double 
     assert_ok(ledger, scrape_add(ledger->store, 1, at_ms, values, 3, NULL, &ledger->error));
 }
 
-/* Reads the series of deployment 1 with that name, scrape by scrape. */
+/* Reads the series of deployment 1 that have this name, with one point per scrape. */
 static struct scraped *read_series(struct ledger *ledger, const char *name, int64_t from_ms,
                                    int64_t to_ms, size_t *count)
 {
@@ -28,7 +28,7 @@ static struct scraped *read_series(struct ledger *ledger, const char *name, int6
     return series;
 }
 
-static void reads_back_series_over_time(void **state)
+static void reads_back_the_points_of_a_series(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range other = { 2, "waiting", 0, 9999, 1 };
@@ -126,7 +126,7 @@ static void counts_the_series_whose_labels_are_too_long(void **state)
     assert_true(left_out_between(ledger, 2, 9).by_length == 1);
     assert_true(left_out_between(ledger, 3, 9).by_length == 0);
     assert_ok(ledger, scrape_names(ledger->store, 1, &names, &count, &ledger->error));
-    assert_int_equal(count, 2); /* waiting, and the count of what is not stored */
+    assert_int_equal(count, 2); /* "waiting" and SCRAPE_LEFT_OUT */
     free(names);
 }
 
@@ -186,7 +186,7 @@ static void targets_remember_how_the_last_scrape_went(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_back_series_over_time),
+        cmocka_unit_test(reads_back_the_points_of_a_series),
         cmocka_unit_test(a_series_continues_after_a_restart),
         cmocka_unit_test(finite_values_survive_and_others_are_skipped),
         cmocka_unit_test(counts_the_series_whose_labels_are_too_long),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit of series per deployment, and the memory that thousands of series need. */
+/* The limit on series per deployment, and the memory that thousands of series need. */
 #include <malloc.h>
 
 #include "base/core/random.h"
 #include "tests/unit/support/scrape_rig.h"
 
-/* Scrapes `count` gauges "x", each with its own labels, numbered from `first` on. */
+/* Scrapes `count` gauges named "x", with labels that are numbered from `first` on. */
 static void scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);
@@ -32,7 +32,7 @@ static void refuses_series_beyond_the_limit(void **state)
     assert_ok(ledger,
               scraped_read(ledger->store, &range, SCRAPE_RAW, &series, &count, &ledger->error));
     assert_int_equal(count, SCRAPE_SERIES_LIMIT);
-    assert_int_equal(series[count - 1].count, 2); /* known ones continue */
+    assert_int_equal(series[count - 1].count, 2); /* known series continue */
     scraped_free(series, count);
 }
 
@@ -48,7 +48,7 @@ static size_t count_series(struct ledger *ledger, int64_t at_ms)
     return count;
 }
 
-static void known_series_continue_after_a_restart_however_many_there_are(void **state)
+static void known_series_continue_after_a_restart_even_at_the_limit(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -63,7 +63,7 @@ static void a_known_series_is_not_counted_again_towards_the_limit(void **state)
     struct ledger *ledger = *state;
 
     scrape_many(ledger, START_MS, 1, 3000);
-    scrape_many(ledger, START_MS + 1000, 0, 3001); /* a new one, then the known ones */
+    scrape_many(ledger, START_MS + 1000, 0, 3001); /* one new series, then the known ones */
     scrape_many(ledger, START_MS + 2000, 2000, 3000);
     assert_int_equal(count_series(ledger, START_MS + 2000), 3000);
     ledger_reopen(ledger);
@@ -75,9 +75,10 @@ static void a_known_series_is_not_counted_again_towards_the_limit(void **state)
 
 #define LABEL_SETS 2000
 #define FAMILY_SCRAPES 480 /* two hours */
-#define FAMILY_MIB 24      /* all values at once would take more than 60 */
+#define FAMILY_MIB 24      /* the limit on memory; all values at once would take over 60 MiB */
 
-/* Reads the process's memory in KiB: "VmRSS:" now, "VmHWM:" the most since begin_measuring. */
+/* Returns how much memory the process uses, in KiB. "VmRSS:" stands for the current amount,
+ * "VmHWM:" for the maximum since begin_measuring. */
 static long resident_kib(const char *which)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -132,7 +133,7 @@ static void store_family(struct ledger *ledger)
     free(labels);
 }
 
-static void a_family_of_thousands_needs_only_some_megabytes(void **state)
+static void rolling_up_and_reading_thousands_of_series_needs_little_memory(void **state)
 {
     struct ledger *ledger = *state;
     const struct scrape_range range = { 1, "x", START_MS, START_MS + 3 * HOUR_MS, HOUR_MS };
@@ -157,11 +158,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_series_beyond_the_limit),
-        cmocka_unit_test(known_series_continue_after_a_restart_however_many_there_are),
+        cmocka_unit_test(known_series_continue_after_a_restart_even_at_the_limit),
         cmocka_unit_test(a_known_series_is_not_counted_again_towards_the_limit),
-        cmocka_unit_test(a_family_of_thousands_needs_only_some_megabytes),
+        cmocka_unit_test(rolling_up_and_reading_thousands_of_series_needs_little_memory),
     };
 
-    unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* rehearsing so many series would take too long */
+    unsetenv("OPSBRAIN_REHEARSE_WRITES"); /* rehearsing so many writes would take too long */
     return ledger_run(tests);
 }

@@ -8,8 +8,8 @@
 
 #define FIRST_MS (420 * DAY_MS) /* a block of the hourly level begins here */
 
-/* Scrapes `count` gauges "x" with the labels n="<number>", numbered from `first` on; the value is
- * the number. Returns how many series were over the limit. */
+/* Scrapes `count` gauges named "x". They are numbered from `first` on; the number is both the label
+ * "n" and the value. Returns how many series were over the limit. */
 static size_t scrape_many(struct ledger *ledger, int64_t at_ms, int first, int count)
 {
     struct scrape_value *values = calloc((size_t)count, sizeof *values);
@@ -36,7 +36,8 @@ static void retain(struct ledger *ledger, int64_t now_ms)
     assert_ok(ledger, store_apply_retention(ledger->store, &days, now_ms, &ledger->error));
 }
 
-/* Counts the series that have a point in the range; the value there must be the series' number. */
+/* Counts the series that have a point in the range. Asserts that each has the series' number as its
+ * value. */
 static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
                        enum scrape_level level)
 {
@@ -54,7 +55,7 @@ static size_t count_at(struct ledger *ledger, int64_t from_ms, int64_t to_ms,
     return count;
 }
 
-static void series_are_freed_when_their_last_rollup_is_gone(void **state)
+static void series_are_deleted_when_their_last_rollup_is_gone(void **state)
 {
     struct ledger *ledger = *state;
     int64_t later_ms = FIRST_MS + 63 * DAY_MS;
@@ -71,7 +72,7 @@ static void series_are_freed_when_their_last_rollup_is_gone(void **state)
     assert_int_equal(count_at(ledger, later_ms, later_ms + 1, SCRAPE_RAW), 10);
 }
 
-static void series_are_freed_although_others_of_the_name_continue(void **state)
+static void series_are_deleted_although_others_with_the_same_name_continue(void **state)
 {
     struct ledger *ledger = *state;
     int64_t at_ms = FIRST_MS;
@@ -87,9 +88,9 @@ static void series_are_freed_although_others_of_the_name_continue(void **state)
     assert_int_equal(count_at(ledger, at_ms - 7 * DAY_MS, at_ms, SCRAPE_1_H), 10);
 }
 
-/* The series is known in memory but was last rolled up long ago: its new values must not be
- * lost. */
-static void a_series_that_is_back_is_kept(void **state)
+/* When series 5 and 6 return, they are still known in memory, but were last rolled up long ago.
+ * Their new values must not be lost. */
+static void a_series_that_returns_is_kept(void **state)
 {
     struct ledger *ledger = *state;
     int64_t later_ms = FIRST_MS + 63 * DAY_MS;
@@ -105,7 +106,7 @@ static void a_series_that_is_back_is_kept(void **state)
     assert_int_equal(count_at(ledger, later_ms + 2000, later_ms + 2001, SCRAPE_RAW), 40);
 }
 
-static void zero_days_keep_series_for_ever(void **state)
+static void a_retention_of_zero_days_keeps_series_for_ever(void **state)
 {
     struct ledger *ledger = *state;
 
@@ -135,9 +136,9 @@ static void *free_until_stopped(void *context)
     return NULL;
 }
 
-/* The scrapes are older than the retention allows, so the second thread may delete a scrape and its
- * series at any time, also between two steps of the next scrape. */
-static void scrapes_during_deletions_never_take_the_id_of_another_series(void **state)
+/* The scrapes are older than the retention allows, so the second thread can delete a scrape and its
+ * series at any time, even between two steps of storing the next scrape. */
+static void scrapes_during_deletions_are_never_stored_under_another_series(void **state)
 {
     struct freeing freeing = { .ledger = *state };
     pthread_t thread;
@@ -160,11 +161,11 @@ static void scrapes_during_deletions_never_take_the_id_of_another_series(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series_are_freed_when_their_last_rollup_is_gone),
-        cmocka_unit_test(series_are_freed_although_others_of_the_name_continue),
-        cmocka_unit_test(a_series_that_is_back_is_kept),
-        cmocka_unit_test(zero_days_keep_series_for_ever),
-        cmocka_unit_test(scrapes_during_deletions_never_take_the_id_of_another_series),
+        cmocka_unit_test(series_are_deleted_when_their_last_rollup_is_gone),
+        cmocka_unit_test(series_are_deleted_although_others_with_the_same_name_continue),
+        cmocka_unit_test(a_series_that_returns_is_kept),
+        cmocka_unit_test(a_retention_of_zero_days_keeps_series_for_ever),
+        cmocka_unit_test(scrapes_during_deletions_are_never_stored_under_another_series),
     };
 
     return ledger_run(tests);

@@ -23,7 +23,7 @@ struct Peer {
 
 #[tool_router]
 impl Peer {
-    #[tool(description = "Says it again.")]
+    #[tool(description = "Repeats the text.")]
     fn echo(&self, Parameters(EchoArguments { text }): Parameters<EchoArguments>) -> String {
         text
     }
