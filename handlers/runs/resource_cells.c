@@ -102,10 +102,15 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 static CHECKED bool read_sweep(struct call *call, const char *value, struct text *out,
                                struct error *error)
 {
+    struct store *store = call->services->store;
+    struct sweep_row sweep;
     struct cell_row *cells = NULL;
     size_t count = 0;
 
-    if (!cell_list(call->services->store, value, NULL, &cells, &count, error))
+    if (!sweep_find(store, value, &sweep, error))
+        return false;
+    sweep_row_finish(&sweep);
+    if (!cell_list(store, value, NULL, &cells, &count, error))
         return false;
     text_add(out, "run,");
     add_heading(out);

@@ -329,6 +329,7 @@ static void refuses_unknown_uris_and_audits_the_refusals(void **state)
     assert_int_equal(world_audit_count(world), before);
     read_refused(world, "opsbrain://deployments/other", ERROR_NOT_FOUND, "demo");
     read_refused(world, "opsbrain://runs/run_nobody", ERROR_NOT_FOUND, "run_nobody");
+    read_refused(world, "opsbrain://sweeps/swp_nobody/cells.csv", ERROR_NOT_FOUND, "swp_nobody");
     read_refused(world, "opsbrain://sweeps/swp_nobody/x", ERROR_NOT_FOUND, "one of these forms");
     assert_false(
         resource_find(resources, &world->services, "opsbrain://jobs/job_x", &world->error));
