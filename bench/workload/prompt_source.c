@@ -158,11 +158,16 @@ static CHECKED bool choose_rows(struct prompt_source *prompts, struct error *err
     for (size_t i = 0; i < dataset->count; i++)
         if (is_usable(prompts, &dataset->rows[i]))
             prompts->usable[prompts->usable_count++] = (uint32_t)i;
+    if (prompts->usable_count == 0 && prompts->context_tokens == 0)
+        return error_set(error, ERROR_INVALID,
+                         "none of the dataset's %zu prompts can be sent: they are too short, or "
+                         "have no known lengths",
+                         dataset->count);
     if (prompts->usable_count == 0)
         return error_set(error, ERROR_INVALID,
                          "none of the dataset's %zu prompts can be sent: with their answers, they "
-                         "do not fit the model's context of %ld, or they are too short, or have no "
-                         "known lengths",
+                         "do not fit the model's context of %ld tokens, or they are too short, or "
+                         "have no known lengths",
                          dataset->count, prompts->context_tokens);
     shuffle(prompts);
     return true;

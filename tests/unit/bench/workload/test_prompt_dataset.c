@@ -138,6 +138,26 @@ static void a_dataset_whose_prompts_all_exceed_the_context_is_refused(void **sta
     assert_non_null(strstr(error.message, "none of the dataset's 1 prompts can be sent"));
 }
 
+static void an_unknown_context_is_not_mentioned(void **state)
+{
+    struct workload workload = make_workload(PROMPT_IDS);
+    const struct plan plan = { .seed = 1, .input_distribution = DISTRIBUTION_DATASET };
+    DATASET_AUTO dataset = { 0 };
+    const struct prompt_source_order order = {
+        .workload = &workload, .plan = &plan, .model = "m", .output_tokens = 8, .dataset = &dataset
+    };
+    const char *file = "input_tokens\n1\n";
+    struct prompt_source *prompts;
+    struct error error;
+
+    (void)state;
+    workload.overhead_tokens = 12;
+    assert_true(dataset_read(file, strlen(file), &dataset, &error));
+    assert_false(prompt_source_create(&order, &prompts, &error));
+    assert_non_null(strstr(error.message, "they are too short"));
+    assert_null(strstr(error.message, "context"));
+}
+
 /* One server adds 1 token to each prompt, and the other adds 30. Both have a context of 100
  * tokens. */
 static void servers_that_are_compared_get_prompts_of_the_same_lengths(void **state)
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(repeated_prompts_are_made_unique_if_the_plan_says_so),
         cmocka_unit_test(generated_prompts_have_the_lengths_of_a_dataset),
         cmocka_unit_test(a_dataset_whose_prompts_all_exceed_the_context_is_refused),
+        cmocka_unit_test(an_unknown_context_is_not_mentioned),
         cmocka_unit_test(servers_that_are_compared_get_prompts_of_the_same_lengths),
     };
 
