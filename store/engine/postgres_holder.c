@@ -170,14 +170,15 @@ void postgres_holder_leave(struct postgres_connection *writer)
 
 static CHECKED bool refuse_lost(struct postgres_connection *writer, struct error *error)
 {
-    struct record record = { .holder = "unknown" };
-    struct error ignored; /* the new holder is then "unknown" */
+    struct record record = { 0 };
+    struct error ignored;
+    bool is_known = read_record(writer, &record, &ignored) && record.holder[0] != '\0';
 
-    error_ignore(read_record(writer, &record, &ignored));
     return error_set(error, ERROR_CONFLICT,
-                     "database %s was taken over by another opsbrain (%s, since %s) while this one "
+                     "database %s was taken over by another opsbrain (%s%s%s) while this one "
                      "was paused or disconnected: nothing can be stored here; stop this process",
-                     writer->base.place, record.holder, record.since);
+                     writer->base.place, is_known ? record.holder : "unknown",
+                     is_known ? ", since " : "", is_known ? record.since : "");
 }
 
 /* Counts the transaction and renews the hold. CONFLICT: another process holds the database. */
