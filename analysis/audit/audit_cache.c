@@ -260,7 +260,7 @@ bool audit_cache_describes_prompts(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->cell_count; i++)
         if (prompt_of(&evidence->cells[i]) != NULL)
             return true;
-    return evidence->facts.workload[0] != '\0';
+    return evidence->facts.workload[0] != '\0' || names_one_prompt(evidence->facts.dataset);
 }
 
 static void check_described(struct audit *audit)
