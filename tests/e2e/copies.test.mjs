@@ -96,7 +96,11 @@ test('after a move is killed, repeating it copies everything', async (t) => {
         if ((await ended)[1] === 'SIGKILL') killed++;
     }
     assert.ok(killed > 0, 'every move ended before it was killed');
-    if (killed === KILLS) assert.match(await runOk(['move'], env), /copied and compared/);
+    if (killed === KILLS) {
+        // The last of these moves may have been killed after it had copied everything.
+        const { output } = await run(['move'], env);
+        assert.match(output, /copied and compared|is not empty/);
+    }
     await runOk(['move'], { OPSBRAIN_FROM: nameForMove(between), OPSBRAIN_TO: to });
     for (const name of ['opsbrain.db', 'scrapes.db']) {
         const { fleet_instance: instance, ...rows } = dump(to, name);
