@@ -7,7 +7,10 @@
 
 #include "fleet/metrics_map.h"
 
-#define REPEATS_PER_INSTANCE 6 /* many, because a load balancer may choose instances at random */
+/* A census is over when no new instance was found in this many scrapes times the number of
+ * instances found so far. The factor is high because a load balancer may choose instances at
+ * random. */
+#define REPEATS_PER_INSTANCE 6
 
 /* Returns true if both snapshots may come from one process that did nothing in between. */
 static bool are_one_process(const struct engine_metrics_snapshot *a,
@@ -52,13 +55,14 @@ bool census_is_complete(const struct census *census)
 /* Pairs the instances of the first census with those of the last. */
 struct pairing {
     const struct census *first, *last;
-    /* for each instance of `first`, its index in `last`; CENSUS_INSTANCES_LIMIT: not paired yet */
+    /* For each instance of `first`, its index in `last`; CENSUS_INSTANCES_LIMIT: not paired yet. */
     size_t later[CENSUS_INSTANCES_LIMIT];
-    bool tried[CENSUS_INSTANCES_LIMIT];
+    bool tried[CENSUS_INSTANCES_LIMIT]; /* instances of `first` that the current search has tried */
 };
 
-/* Pairs the instance `later` of `last` with one in `first` that may be the same process. If that
- * one is already paired, first tries to pair its partner with another (Kuhn's algorithm). */
+/* Pairs the instance `later` of `last` with an instance of `first` that may be the same process. If
+ * the instance of `first` is already paired, its partner must first be paired with another instance
+ * of `first` (Kuhn's algorithm). Returns false if no such pairing exists. */
 static bool pair_up(struct pairing *pairing, size_t later)
 {
     for (size_t i = 0; i < pairing->first->count; i++) {

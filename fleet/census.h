@@ -11,13 +11,16 @@
 /* All members are zero before the first scrape. */
 struct census {
     struct engine_metrics_snapshot instances[CENSUS_INSTANCES_LIMIT];
-    size_t count;
-    int repeats[CENSUS_INSTANCES_LIMIT]; /* scrapes of each since the last new instance was found */
-    int repeats_in_all;
-    bool busy; /* some instance had a request running or waiting */
+    size_t count; /* number of instances found so far */
+    /* For each instance, how often it was scraped again, with unchanged counters, after the last
+     * new instance was found. */
+    int repeats[CENSUS_INSTANCES_LIMIT];
+    int repeats_in_all; /* the sum of `repeats` */
+    bool busy;          /* in some scrape, an instance had a request running or waiting */
 };
 
-/* Adds a scrape, either of an instance that was already found or of a new one. */
+/* Adds a scrape, either of an instance that was already found or of a new one. If the limit is
+ * reached, ignores a new one. */
 void census_note(struct census *census, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if another scrape is unlikely to find a new instance, or if the limit is reached. */
 bool census_is_over(const struct census *census);

@@ -10,10 +10,10 @@
 #include "base/json/json.h"
 #include "fleet/probe.h"
 
-/* The limit for all requests of a probe together, except those of answers_by_name, if the caller
- * sets none. */
+/* If the caller sets no time limit, all requests of a probe must be answered within this time. It
+ * does not apply to the requests that answers_by_name sends. */
 #define ALL_WITHIN_MS 15000
-/* The limit for the first answer from a server that has to load the model. */
+/* How long a server that has to load the model can take to answer. */
 #define FIRST_ANSWER_MS 30000
 
 /* ---- The models list ---- */
@@ -52,7 +52,7 @@ static void read_models(struct probe *probe, const json_t *list)
 }
 
 /* Also returns true, but with *error set, if the server refuses the request (404, 400 or a similar
- * status), because the engine may have its list at a different path. */
+ * status), because the engine may list its models at a different path. */
 static CHECKED bool ask_models(struct probe *probe, struct error *error)
 {
     struct engine_report *report = probe->report;
@@ -102,8 +102,8 @@ static bool completes(const struct small_request *ask, const char *path, const j
     return answers && json_array_size(json_object_get(answer, "choices")) > 0;
 }
 
-/* Requests one token from the named model. Some servers list nothing, or have no list, and load a
- * model when a request names it. */
+/* Requests one token from the deployment's model. Some servers list nothing, or have no list, and
+ * load a model when a request names it. */
 static bool answers_by_name(struct probe *probe)
 {
     struct small_request ask =
@@ -154,7 +154,8 @@ static void ask_metrics(struct probe *probe)
         text_clear(&probe->metrics);
 }
 
-/* vLLM and SGLang expect the text in `prompt`, llama.cpp in `content`; all answer with `tokens`. */
+/* vLLM and SGLang expect the text in `prompt`, llama.cpp in `content`; all three answer with
+ * `tokens`. */
 static void ask_tokenize(struct probe *probe)
 {
     json_auto_t *question = json_pack("{s:s, s:s, s:s}", "model", probe_model(probe), "prompt",
@@ -220,8 +221,8 @@ static CHECKED bool probe_all(struct probe *probe, struct error *error)
     }
     ask_metrics(probe);
     ask_engine(probe);
-    /* If the server has no list, assume that it has the deployment's model. If its list is empty,
-     * first check that this model answers. */
+    /* If the server has no list, assume that it has the deployment's model. If the server's list
+     * is empty, first check that the deployment's model answers. */
     if (probe->report->model_count == 0
         && (probe->report->failure != FAILURE_NONE || answers_by_name(probe)))
         probe_add_model(probe, probe->ask.endpoint->model, 0);

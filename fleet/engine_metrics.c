@@ -173,8 +173,9 @@ json_t *engine_metrics_between(const struct engine_metrics_snapshot *first,
     set_number(out, "mean_e2e_ms", MEAN_MS(e2e));
     set_number(out, "mean_queue_ms", MEAN_MS(queue));
     set_number(out, "prefill_tokens_per_s", GROWTH(prefill_tokens_total) / GROWTH(prefill_sum_s));
-    /* GROWTH would be wrong here, because it treats a missing counter as 0: metrics_map omits the
-     * queries until the server reports hits, and some queries may have come before that. */
+    /* GROWTH would be wrong here, because it treats a counter that the first snapshot lacks as 0:
+     * metrics_map omits the queries until the server reports hits, and some queries may have come
+     * before that. */
     set_number(out, "prefix_hit_rate",
                (last->prefix_hits_total - first->prefix_hits_total)
                    / (last->prefix_queries_total - first->prefix_queries_total));

@@ -50,7 +50,7 @@ static bool note_cache_config(void *context, const struct promtext_sample *sampl
     if (text_to_integer(json_get_text(found, "block_size", ""), 1, 1 << 20, &block_size)
         && text_to_integer(json_get_text(found, "num_gpu_blocks", ""), 1, INT32_MAX, &blocks))
         probe_note_integer(probe, "kv_cache_tokens", block_size * blocks);
-    return false; /* further replicas report the same */
+    return false; /* further replicas have the same settings */
 }
 
 static bool read_vllm(struct probe *probe)
@@ -102,7 +102,7 @@ static bool read_sglang(struct probe *probe)
     return true;
 }
 
-/* ---- llama.cpp: /props, with the context of one slot ---- */
+/* ---- llama.cpp: /props, whose context length is that of one slot ---- */
 
 static bool read_llama_cpp(struct probe *probe)
 {

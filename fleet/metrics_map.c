@@ -30,12 +30,12 @@ struct mapping {
 #define MAX(name, member) { name, FOLD_MAX, MEMBER(member) }
 #define PLUS(name, member) { name, FOLD_PLUS, MEMBER(member) }
 /* clang-format on */
-/* The sum and the count of a histogram or summary of seconds. */
+/* Two rows: the sum and the count of a histogram or summary that measures seconds. */
 #define TIMES(name, member) SUM(name "_sum", member##_sum_s), SUM(name "_count", member##_count)
 
-/* If several rows give the same figure, the first one that the server reports is used, because some
- * versions report it under an old and a new name. PLUS rows are added to it. Counters are
- * recognized with and without the suffix _total. */
+/* If several rows give the same figure, the first row that the server reports is used, because some
+ * versions report a figure under both an old and a new name. PLUS rows are added to that figure.
+ * Names are recognized with and without the suffix _total. */
 static const struct mapping mappings[] = {
     /* vLLM, also on TPU */
     SUM("vllm:num_requests_running", requests_running),
@@ -135,7 +135,7 @@ static const struct mapping mappings[] = {
 
 static const char by_position[] = "vllm:spec_decode_num_accepted_tokens_per_pos";
 
-/* The figure from the samples of one row. */
+/* What has been computed so far from the samples that match one row. */
 struct folded {
     double value;
     int64_t count; /* of samples; 0: the server reported none */

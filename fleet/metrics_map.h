@@ -9,7 +9,7 @@
 /* Like engine_metrics_scrape, but `ask` sets the deadline and can cancel the request. */
 CHECKED bool metrics_map_fetch(const struct small_request *ask, struct engine_metrics_snapshot *out,
                                struct error *error);
-/* The same, but also writes the page itself to *body, which must be empty before. */
+/* Like metrics_map_fetch, but also writes the page itself to *body, which must be empty. */
 CHECKED bool metrics_map_fetch_page(const struct small_request *ask, struct text *body,
                                     struct engine_metrics_snapshot *out, struct error *error);
 

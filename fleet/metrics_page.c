@@ -16,7 +16,8 @@ static bool ends_with(const struct promtext_sample *sample, const char *suffix)
            && memcmp(sample->name + sample->name_length - length, suffix, length) == 0;
 }
 
-/* Servers that declare no types usually name their counters by convention. */
+/* Returns true for a value that only grows until the server restarts. If the server declares no
+ * type, the end of the name decides: most servers follow that convention. */
 static bool is_counter(const struct promtext_sample *sample)
 {
     switch (sample->type) {

@@ -8,13 +8,13 @@
 #define METRICS_PAGE_SERIES_LIMIT 2000 /* further series of a page are skipped */
 
 struct metrics_page {
-    struct scrape_value *values; /* names and labels point into `letters` */
+    struct scrape_value *values; /* their names and labels point into `letters` */
     size_t count;
-    size_t left_out; /* series beyond the limit */
+    size_t left_out; /* number of series beyond the limit */
     char *letters;
 };
-/* Values that are not finite are omitted. `room` is the number of values that the caller wants to
- * add to out->values. Free with metrics_page_finish. */
+/* Reads the text of a metrics page, and omits values that are not finite. Leaves space in
+ * out->values for `room` more values, which the caller can add. Free with metrics_page_finish. */
 void metrics_page_read(const struct text *body, size_t room, struct metrics_page *out);
 void metrics_page_finish(struct metrics_page *page);
 /* Appends a sentence that says how many series of a scrape are not stored, and how many of those

@@ -8,7 +8,7 @@
 
 #include "base/json/json.h"
 
-#define FOREIGN_SCRAPES 3 /* with fewer scrapes, an excess may be due to chance */
+#define FOREIGN_SCRAPES 3 /* an average over fewer scrapes is not reliable */
 /* Other clients are using the server if it has, on average, more than
  * FOREIGN_FACTOR * (the most requests that we had open at once) + FOREIGN_MARGIN requests. */
 #define FOREIGN_FACTOR 1.05
@@ -20,7 +20,7 @@ struct reporting {
     const struct cell_result *result;
     struct reconciliation counts;
     const char *state; /* how complete the check is: full, partial or absent */
-    char why[256];     /* why the check is not full; "" if it is */
+    char why[256];     /* why the check is not full; "" if it is, or if that is not known */
     struct cross_check *out;
 };
 
@@ -102,8 +102,8 @@ static bool find_window(const struct reporting *reporting,
                                  window_end_ms(measurement), first, last);
 }
 
-/* Returns the number of requests running or waiting on the server, averaged over the window; NaN if
- * there are too few scrapes or the server does not report it. */
+/* Returns how many requests were running or waiting on the server, averaged over the window; NaN if
+ * there are too few scrapes, or if the server does not report how many are running. */
 static double mean_present(const struct reporting *reporting)
 {
     const struct engine_metrics_snapshot *first, *last;
@@ -118,8 +118,8 @@ static double mean_present(const struct reporting *reporting)
 
 /* Returns true if the server had clearly more requests on average than we ever had open at once.
  * Returns false if one of ours failed, because it may still be running on the server. This test
- * matters most if many requests were cut off at the end, because an excess in the counters may then
- * be our own. */
+ * matters most if many of our requests were cut off at the end: what the server counted in excess
+ * may then belong to them. */
 static bool is_foreign_load(const struct reporting *reporting)
 {
     double ours = (double)reporting->result->measurement.concurrency_max;
@@ -277,7 +277,8 @@ static void add_differences(const struct reporting *reporting, json_t *out)
         enum metric metric;
     } pairs[] = {
         { "mean_ttft_ms", "client_more_ttft_ms", METRIC_TTFT },
-        /* most servers measure the time per decoding step, and each step sends one chunk */
+        /* The client's time between chunks is compared, not that between tokens: most servers
+         * measure the time per decoding step, and each step sends one chunk. */
         { "mean_itl_ms", "client_more_itl_ms", METRIC_ICL },
         { "mean_e2e_ms", "client_more_e2e_ms", METRIC_E2E },
     };
@@ -290,7 +291,8 @@ static void add_differences(const struct reporting *reporting, json_t *out)
                            - json_get_number(out, pairs[i].server, NAN));
 }
 
-/* Uses the scrapes within the window; if there are fewer than two, all those of the attempt. */
+/* Derives the figures from the scrapes within the window or, if it has fewer than two, from all
+ * those of the attempt. */
 static json_t *derive_figures(const struct reporting *reporting)
 {
     const struct monitor_observations *observations = reporting->observations;
@@ -310,8 +312,8 @@ static json_t *derive_figures(const struct reporting *reporting)
     return out;
 }
 
-/* Returns an empty object if there were no scrapes, or if counters fell (a restart, or instances
- * that answer in turn), because differences then mean nothing. */
+/* Returns an empty object if there were no scrapes, or if counters fell (because of a restart, or
+ * because several instances answer in turn): differences between counters then mean nothing. */
 static json_t *figures(const struct reporting *reporting)
 {
     const struct monitor_log *log = &reporting->observations->log;

@@ -17,18 +17,21 @@ enum idle_wait {
 
 struct monitor_observations {
     struct monitor_log log;
-    int64_t instances; /* from the deployment's settings; 0: not known */
-    int64_t counted;   /* number of instances whose counters are added up; 0: none are */
-    enum idle_wait begin, end;
-    /* The counters at the two idle points: before the first request and after the last one. If the
-     * counters of several instances are added up, `first` has no counters, and `last` has the total
-     * growth of all of them. */
-    struct engine_metrics_snapshot first, last;
-    char scrape_problem[256];                 /* why the last failed scrape failed */
-    char served_first[256], served_last[256]; /* the model before and after; "" if not reported */
+    int64_t instances;    /* how many the deployment's settings state; 0: not known */
+    int64_t counted;      /* number of instances whose counters are added up; 0: none are */
+    enum idle_wait begin; /* how the wait before the first request ended */
+    enum idle_wait end;   /* how the wait after the last request ended */
+    /* The counters before the first request; all NaN if `counted` is above 0. */
+    struct engine_metrics_snapshot first;
+    /* The counters after the last request or, if `counted` is above 0, what all instances together
+     * counted from the first request to the last one. */
+    struct engine_metrics_snapshot last;
+    char scrape_problem[256]; /* why the most recent failed scrape failed; "": none failed */
+    char served_first[256];   /* the model listed before the first request; "": not known */
+    char served_last[256];    /* the model listed after the last request; "": not known */
 };
 
-/* Fills *out with the verdict, the sentence that explains it, the JSON and the series. A pure
- * function of its arguments. Free with cross_check_finish. */
+/* Fills *out with the verdict, the sentence that explains it, the JSON and the series. Depends only
+ * on its arguments. Free with cross_check_finish. */
 void monitor_report_write(const struct monitor_observations *observations,
                           const struct cell_result *result, struct cross_check *out);

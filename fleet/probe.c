@@ -25,7 +25,8 @@ static bool is_model_id(const char *id)
     return true;
 }
 
-/* "llama3.2" is Ollama's short form of "llama3.2:latest". */
+/* Returns true if `model` names the listed `id`. "llama3.2" is Ollama's short form of
+ * "llama3.2:latest". */
 static bool is_called(const char *id, const char *model)
 {
     size_t length = strlen(model);

@@ -8,15 +8,15 @@
 struct probe {
     struct small_request ask;
     bool is_timed;       /* the caller set a time limit */
-    char owner[64];      /* owned_by of the first model; "" if not reported */
-    struct text metrics; /* the page /metrics; empty if there is none */
-    json_t *details;     /* further facts, chosen by engine.c and engines.c */
+    char owner[64];      /* owned_by of the first model listed; "" if not reported */
+    struct text metrics; /* the page at /metrics; empty if the server has none */
+    json_t *details;     /* further facts, which become report->details */
     struct engine_report *report;
 };
 
 struct engine {
     const char *name;
-    const char *owner; /* owned_by in its list of models; NULL: that does not identify the engine */
+    const char *owner; /* the owned_by in its list of models that identifies it; NULL: none does */
     /* Recognizes the engine by what is known about the server or by a request that only this engine
      * answers, and records what the engine reports about itself. Returns false, with nothing
      * recorded, if the server does not look like this engine. */
@@ -36,11 +36,11 @@ const struct engine_model *engine_model_find(const struct engine_report *report,
  * has control characters). If the list is full, adds only the endpoint's model, which then replaces
  * the last one. */
 void probe_add_model(struct probe *probe, const char *id, int64_t context_tokens);
-/* Sets the context length of the listed model `id`, or of all models if `id` is NULL. Ignores an
- * impossible value. */
+/* Sets the context length of the listed model `id`, or of all models if `id` is NULL. Ignores a
+ * value that is not from 1 to CONTEXT_TOKENS_LIMIT. */
 void probe_set_context(struct probe *probe, const char *id, int64_t context_tokens);
-/* Returns the id of the endpoint's model or, if the endpoint names none, of the first one listed;
- * "" if that model is not listed. */
+/* Returns the id, as listed, of the endpoint's model or, if the endpoint names no model, of the
+ * first one; "" if there is no such model in the list. */
 const char *probe_model(const struct probe *probe);
 void probe_set_version(struct probe *probe, const char *version);
 /* Adds to the details each member of `object` whose name is in `names`, if it is a string, a number

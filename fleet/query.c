@@ -28,21 +28,23 @@ struct exchange {
     struct completion_stream *stream;
     struct utf8_stream text, reasoning;
     struct text plain; /* an answer in one piece, although a stream was requested */
-    /* the message of an error inside the answer, or the whole of an answer without a completion */
+    /* the message of an error inside the answer, or how an answer without a completion begins */
     struct text complaint;
     bool is_plain;
-    bool done;                 /* the stream's end mark arrived */
-    bool finished;             /* a finish reason arrived, or a complete answer in one piece */
-    bool broken;               /* the answer is not a stream of JSON events */
-    size_t reported_bytes;     /* how much of the result's text on_text received */
-    enum failure stopped;      /* we gave up, or the answer reports an error; NONE: neither */
-    int64_t first_ns, last_ns; /* arrival of the first token, and of the latest bytes; monotonic */
+    bool done;             /* the stream's end mark arrived */
+    bool finished;         /* a finish reason arrived, or a complete answer in one piece */
+    bool broken;           /* the answer is not a stream of JSON events */
+    size_t reported_bytes; /* how much of the result's text on_text received */
+    /* why we gave up, or the error that the answer reports; FAILURE_NONE: neither */
+    enum failure stopped;
+    int64_t first_ns; /* when the first token of a stream arrived (monotonic); 0: none yet */
+    int64_t last_ns;  /* when the latest bytes arrived (monotonic); 0: none yet */
 };
 
 /* ---- What arrives ---- */
 
-/* Passes on the new text. Bytes that may be the beginning of the secret are held back until more
- * arrives. */
+/* Passes on the new text. Bytes that could be the beginning of the secret are held back until more
+ * bytes arrive. */
 static void report_text(struct exchange *exchange, bool is_end)
 {
     const struct query *query = exchange->query;
@@ -292,7 +294,8 @@ static double seconds_between(int64_t from_ns, int64_t to_ns)
     return from_ns > 0 && to_ns >= from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
 }
 
-/* Leaves tokens_per_s NaN if there is only one chunk: it does not show the time between tokens. */
+/* Leaves tokens_per_s NaN if there is only one chunk, because nothing then shows the time between
+ * tokens. */
 static void note_times(const struct exchange *exchange)
 {
     struct query_result *result = exchange->result;

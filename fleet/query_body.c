@@ -64,7 +64,7 @@ char *query_body(const struct endpoint *endpoint, const struct query *query, uns
     return json_write(body);
 }
 
-/* One of the two limits must always be sent. */
+/* A request must keep at least one of the two members that limit its tokens. */
 static bool may_be_omitted(unsigned fields, enum query_field field)
 {
     return (fields & field) && (!(field & LIMITS) || (fields & LIMITS) == LIMITS);

@@ -11,7 +11,7 @@ enum query_field {
     QUERY_STREAM_OPTIONS = 4,
 };
 
-/* Returns the query_fields to send at first. A chat sends its token limit under both names,
+/* Returns the query_fields for the first request. A chat sends its token limit under both names,
  * because a server may know only one of them and would ignore the other. */
 unsigned query_fields(const struct query *query);
 /* Returns the JSON of the request, with the given query_fields. The caller frees it. */

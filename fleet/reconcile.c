@@ -5,14 +5,15 @@
 
 #include "base/json/json.h"
 
-/* Requests must match exactly. Tokens need not: for each request, an engine may count up to two
- * more (begin and end of sequence) than it reports as `usage`. This excess is tolerated if the
- * engine also counts requests. If it does not, only tokens can reveal other clients, so less is
- * tolerated. */
+/* If a server counted more than was sent, other clients are suspected. No further request is
+ * tolerated. For tokens, an excess of TOKENS_SHARE is tolerated, plus TOKENS_PER_REQUEST for
+ * each request, because an engine can count two tokens per request (begin and end of sequence) that
+ * its `usage` omits. If the engine does not count requests, only tokens can reveal other clients:
+ * then, instead of TOKENS_PER_REQUEST, only TOKENS_LEAST in all is tolerated. */
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0
-#define SHORT_SHARE 0.9
+#define SHORT_SHARE 0.9 /* a server that counted less than this share counted too little */
 
 static double tolerance(const struct reconciliation *reconciliation, int which)
 {
@@ -37,8 +38,9 @@ static void compare(struct reconciliation *out, int which)
     out->has_foreign = true;
 }
 
-/* Compares requests or, if the server does not report them, output tokens. Input tokens are
- * not used, because a server might not count those that it found in its prefix cache. */
+/* Returns true if the server counted far less than it answered. Compares requests or, if the server
+ * does not count them, output tokens. Input tokens are not used, because a server might not count
+ * those that it found in its prefix cache. */
 static bool is_short(const struct reconciliation *out)
 {
     const struct count *requests = &out->counts[COUNT_REQUESTS];

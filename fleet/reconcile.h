@@ -11,7 +11,7 @@ enum { COUNT_REQUESTS, COUNT_INPUT, COUNT_OUTPUT, COUNTS };
 struct count {
     const char *name; /* "requests", "input_tokens", "output_tokens" */
     double server;    /* NaN: not reported */
-    double ours;      /* of requests answered completely */
+    double ours;      /* what we counted for the requests that were answered completely */
     double more;      /* what the server may also have counted for us (struct sent) */
     double foreign;   /* about how many were for other clients; 0: none detected */
 };

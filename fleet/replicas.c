@@ -8,17 +8,20 @@
 #include "fleet/metrics_map.h"
 #include "fleet/small_request.h"
 
-/* Further scrapes at the start of a series, or after counters fell or another process answered. */
+/* How many more scrapes are made at the start of a series, and after counters fell or another
+ * process answered. */
 #define SCRAPES_IF_DOUBTFUL 12
-/* Further scrapes if no start time is reported, so that only counters distinguish instances. */
+/* How many more scrapes are made if the server does not report its start time, so that only
+ * counters distinguish instances. */
 #define SCRAPES_WITHOUT_START 2
 #define SHORTEST_PAUSE_NS 10000000
 #define PAUSE_VARIES_NS 30000000 /* so that we do not stay in step with another scraper */
 #define RETURN_WITHIN_NS 1000000000
 #define TRY_WITHIN_MS 5000
 
-/* Returns true if a process that answered before the last fall has answered again within a second.
- * After a restart, counters do not return to their previous values that soon. */
+/* Returns true if the process that answered just before the last of the `falls` seems to have
+ * answered again within a second. After a restart, counters do not return to their previous values
+ * that soon. */
 static bool has_returned(const struct replicas *instances,
                          const struct engine_metrics_snapshot *snapshot)
 {
@@ -49,8 +52,8 @@ void replicas_note(struct replicas *instances, const struct engine_metrics_snaps
 }
 
 /* A process that does not report its start time, or started within a second of another, is
- * recognized only by its counters. A server without a start time is mistaken for several instances
- * if it restarts twice within one series of scrapes. */
+ * recognized only by its counters. A server that does not report its start time is mistaken for
+ * several instances if it restarts twice before replicas_check sets `falls` to 0. */
 bool replicas_are_several(const struct replicas *instances)
 {
     return instances->returned || instances->falls - instances->newer > 1;

@@ -12,13 +12,14 @@ struct small_request;
 struct replicas {
     struct engine_metrics_snapshot latest, before_fall;
     int64_t scrapes;
-    double newest_start_s; /* of the processes that answered */
+    double newest_start_s; /* the latest start time of a process that answered; NaN: not known */
     int falls;             /* how often counters fell, or another process answered */
     int newer;             /* how many of the falls came with a later start time */
-    bool returned;         /* a process answered after a newer one, or again after another */
+    /* A process answered after one that started later, or again after a different one. */
+    bool returned;
 };
 
-/* Notes one scrape, which must be later than those noted before. */
+/* Notes one scrape, which must be later than those already noted. */
 void replicas_note(struct replicas *instances, const struct engine_metrics_snapshot *snapshot);
 /* Returns true if several instances answer in turn, so that the counters of a scrape cover only
  * some of the requests. */
@@ -27,10 +28,10 @@ bool replicas_are_several(const struct replicas *instances);
  * answer in turn. */
 bool replicas_have_restarted(const struct replicas *instances);
 
-/* Notes one scrape of a long series, and returns true if several instances answer. If the series
- * alone cannot tell, scrapes a few more times: at its start, after counters fell or another process
- * answered, and if the server does not report its start time. After this function has returned
- * true, the next scrape begins a new series. */
+/* Notes one scrape of a long series, and returns true if several instances answer. Scrapes a few
+ * more times if this scrape begins the series, if counters fell or another process answered, or if
+ * the server does not report its start time. After this function has returned true, the next scrape
+ * begins a new series. */
 bool replicas_check(const struct small_request *ask, const struct engine_metrics_snapshot *snapshot,
                     struct replicas *instances);
 

@@ -12,7 +12,7 @@ struct schedule_row {
     char name[64]; /* of the deployment */
     bool busy;     /* being scraped now */
     bool listed;   /* passed to scrape_schedule_set since scrape_schedule_begin */
-    bool removed;  /* while it was busy: scrape_schedule_done deletes the row */
+    bool removed;  /* removed while busy, so scrape_schedule_done must delete the row */
 };
 
 struct scrape_schedule {
@@ -34,7 +34,7 @@ void scrape_schedule_end(struct scrape_schedule *schedule);
  * for. Returns false if there is no such row. */
 bool scrape_schedule_next_due(struct scrape_schedule *schedule, int64_t now_ns,
                               struct schedule_row *out);
-/* Marks a deployment as no longer busy. Does nothing if it was removed meanwhile. */
+/* Marks a deployment as no longer busy. Deletes its row if it was removed meanwhile. */
 void scrape_schedule_done(struct scrape_schedule *schedule, int64_t deployment_id);
 /* Returns the time at which the next row is due; INT64_MAX: there is none. Ignores busy rows. */
 int64_t scrape_schedule_next_ns(const struct scrape_schedule *schedule);

@@ -81,7 +81,7 @@ static struct scraped_deployment *find_or_add(struct scraper *scraper, int64_t d
     return added;
 }
 
-/* Works on a copy, because tasks for other deployments may move the array meanwhile. A deployment
+/* Works on a copy, because tasks for other deployments can move the array meanwhile. A deployment
  * has only one task at a time. */
 static bool several_answer(struct scraper *scraper, int64_t deployment_id,
                            const struct small_request *ask,
@@ -280,7 +280,8 @@ static void submit_due(struct scraper *scraper)
     }
 }
 
-/* Call with the lock held. Waits until something is due or changes, or until `latest_ns`. */
+/* Call with the lock held. Waits until a scrape is due, until something changes, or until
+ * `latest_ns`. */
 static void wait_for_change(struct scraper *scraper, int64_t latest_ns)
 {
     int64_t next_ns = scrape_schedule_next_ns(&scraper->schedule);

@@ -17,5 +17,6 @@ void scraper_wake(struct scraper *scraper);
  * not, with the deployment's name; it must not call the scraper. NULL removes the listener. */
 void scraper_listen(struct scraper *scraper, void (*scraped)(void *context, const char *deployment),
                     void *context);
-/* Cancels scrapes in progress, which takes a fraction of a second. Does nothing for NULL. */
+/* Cancels scrapes in progress, and waits a fraction of a second for them to end. Does nothing for
+ * NULL. */
 void scraper_destroy(struct scraper *scraper);

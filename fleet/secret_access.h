@@ -10,8 +10,8 @@
 struct access_locks {
     void *context;
     /* Finds the deployment's lock. *out is NULL if opsbrain neither deployed nor adopted the
-     * server, if the deployment's address is not exactly the one that the key is for, or if the
-     * server is stopped or gone; otherwise the lock is valid until the process ends. */
+     * server, if the deployment's address is not exactly the server's, or if the server is
+     * stopped or gone; otherwise the lock is valid until the process ends. */
     CHECKED bool (*find)(void *context, const struct deployment *deployment,
                          const struct endpoint_lock **out, struct error *error);
 };
@@ -29,8 +29,8 @@ CHECKED bool access_check_url(const struct access *access, const char *url, stru
 
 /* Fills in the address, the model ("" if the deployment names none) and the credential. The
  * credential is the key to the deployment's lock. If there is no lock, or the lock needs no key, it
- * is the deployment's secret ("" if the deployment has none), which is read only if it may be sent
- * to that address now. */
+ * is the deployment's secret ("" if the deployment has none). FORBIDDEN if that secret may not be
+ * sent to the address now. */
 CHECKED bool secret_access_endpoint(const struct access *access,
                                     const struct deployment *deployment, struct endpoint *out,
                                     struct error *error);
@@ -39,8 +39,8 @@ CHECKED bool secret_access_endpoint(const struct access *access,
 struct secret_access {
     char (*origins)[ORIGIN_SIZE];
     size_t count;
-    /* The origins are those in the file NAME.origins of the secrets folder, so the secret cannot be
-     * bound to others. */
+    /* True: the origins come from the file NAME.origins in the secrets folder, so the secret cannot
+     * be bound to others. */
     bool by_file;
 };
 /* Reads where a secret may be sent. Free with secret_access_finish. */
@@ -52,13 +52,13 @@ void secret_access_finish(struct secret_access *found);
  * admin can allow it, or that a file decides where the secret may be sent. */
 CHECKED bool secret_access_check(const struct access *access, const char *secret, const char *url,
                                  struct error *error);
-/* Returns true if the secret's value is so short or common that it can be hidden only in error
- * messages; false if it has no value. A caller who binds such a secret is warned with
+/* Returns true if the secret's value is so short, repetitive or common that it can be hidden only
+ * in error messages; false if it has no value. Whoever binds such a secret gets
  * SECRET_WEAK_WARNING, a printf format with the secret's name. */
 bool secret_access_is_weak(const struct access *access, const char *secret);
 #define SECRET_WEAK_WARNING                                                                        \
-    "the value of %s is short or a common word: if a server repeats it, it is hidden only in "     \
-    "errors; a random value of 20 characters or more is hidden everywhere"
+    "the value of %s is short, repetitive or a common word: if a server repeats it, it is hidden " \
+    "only in error messages; a random value of 20 characters or more is hidden everywhere"
 /* Finds the origin to which an admin would have to bind the secret for this URL; "" if the secret
  * may be sent there already. FORBIDDEN if a file decides where the secret may be sent and does not
  * list that origin. */

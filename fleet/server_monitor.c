@@ -21,12 +21,13 @@
 #define INTERVAL_NS                                                                                \
     500000000 /* half a second, so that each second has a scrape even if one is late */
 #define TIMEOUT_MS 5000
-#define PAUSE_NS 100000000   /* between checks for an idle server */
-#define IDLE_LIMIT_S 10.0    /* how long to wait for a busy server to become idle */
-#define STILL_S 3.0          /* after counters stood still this long, a busy gauge is ignored */
-#define COUNTING_LIMIT_S 2.0 /* how long the server may take to count what it has answered */
-#define BROKEN_LIMIT_S 2.0   /* how long the metrics may be unavailable if no request failed */
-#define RETURN_LIMIT_S 60.0  /* how long the metrics may be unavailable if requests failed too */
+#define PAUSE_NS 100000000 /* between checks for an idle server */
+#define IDLE_LIMIT_S 10.0  /* how long to wait for a busy server to become idle */
+/* The server counts as idle if no counter changed for this long, whatever its gauges say. */
+#define STILL_S 3.0
+#define COUNTING_LIMIT_S 2.0 /* how long to wait for the server to count what it has answered */
+#define BROKEN_LIMIT_S 2.0   /* how long to wait for unavailable metrics if no request failed */
+#define RETURN_LIMIT_S 60.0  /* how long to wait for unavailable metrics if requests failed too */
 #define CONFIRM_SCRAPES 8    /* to detect other instances at the same address */
 #define CONFIRM_PAUSE_NS 25000000
 #define CENSUS_PAUSE_NS 5000000
@@ -88,7 +89,8 @@ static bool scrape(struct server_monitor *monitor, struct asking *asking,
     return false;
 }
 
-/* Finds the model by its name. A server that lists a single model may accept other names for it. */
+/* Finds the model by its name. If the server lists only one model, returns that one whatever its
+ * name, because the server might accept other names for it. */
 static const json_t *find_model(const json_t *models, const char *id)
 {
     const json_t *model;
@@ -117,8 +119,8 @@ static void describe_model(const json_t *model, char out[256])
     text_copy(out, 256, text_string(&shown));
 }
 
-/* Asks the server which model it serves. Writes "" if the answer is not JSON, and
- * "MODEL (not listed)" if find_model does not find the model in the answer. */
+/* Asks the server which model it serves. Writes "" if the request fails or its answer is not JSON,
+ * and "MODEL (not listed)" if find_model does not find the model in the answer. */
 static void ask_served(struct server_monitor *monitor, struct asking *asking, char out[256])
 {
     struct small_request ask = small_request_begin(&monitor->endpoint, TIMEOUT_MS);
@@ -175,7 +177,7 @@ struct waiting {
     struct asking asking;
     const char *for_idle;    /* asking.doing while the server answers */
     const char *for_return;  /* asking.doing while it does not */
-    double silent_limit_s;   /* how long the server may be unavailable */
+    double silent_limit_s;   /* how long after begun_ns to give up if the server does not answer */
     const struct sent *sent; /* what the server should have counted; NULL: not checked */
     int64_t begun_ns, first_answer_ns, changed_ns;
     struct engine_metrics_snapshot before;
@@ -254,8 +256,8 @@ static void take_census(struct server_monitor *monitor, struct asking *asking, s
     }
 }
 
-/* Takes a census. If there are several instances, repeats it until it is complete, which requires
- * all of them to be idle, or until the time limit is reached or the watch stops it. */
+/* Takes a census. If there are several instances, takes censuses until one is complete (which
+ * requires all instances to be idle), until IDLE_LIMIT_S is over, or until the watch stops it. */
 static void await_census(struct server_monitor *monitor, struct asking *asking, struct census *out)
 {
     const struct replicas *instances = &monitor->observations.log.instances;
@@ -267,8 +269,8 @@ static void await_census(struct server_monitor *monitor, struct asking *asking, 
            && seconds_since(begun_ns) < IDLE_LIMIT_S && !watch_stops(asking));
 }
 
-/* If several instances answer in turn: makes the counters of the two idle points show what all
- * instances together counted in between, unless the censuses cannot show that. */
+/* To be called if several instances answer in turn. Changes the observations `first` and `last` to
+ * show what all instances together counted in between, unless the censuses cannot show that. */
 static void count_all(struct server_monitor *monitor, struct asking *asking,
                       const struct sent *sent)
 {

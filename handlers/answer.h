@@ -84,8 +84,9 @@ size_t answer_page_limit(const struct call *call);
  * has no cursor. INVALID: the argument is not a cursor. */
 CHECKED bool answer_page_cursor(const struct call *call, int64_t *out, struct error *error);
 /* How many of the `count` rows belong on this page. The rows are sorted, newest first, and the
- * caller fetched at most limit + 1 of them. Because the cursor is a time, a page ends where the
- * time changes; if that would leave the page empty, it has `limit` rows. */
+ * caller fetched at most limit + 1 of them. Because the cursor is a time, rows with the same time
+ * are not split between two pages. The exception is a page whose rows all have the same time: it
+ * ends after `limit` rows. */
 size_t answer_page_length(size_t count, size_t limit,
                           int64_t (*time_of)(const void *rows, size_t index), const void *rows);
 /* Sets next_cursor, and mentions it in the text. `cursor` NULL: this is the last page. */

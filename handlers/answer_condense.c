@@ -24,8 +24,8 @@ struct condensing {
 static json_t *condense(const struct condensing *condensing, const json_t *value,
                         const struct field *fields, bool in_list);
 
-/* Rounds to five significant digits, or to an integer if its integer part has at least five digits:
- * no measured figure is more precise. */
+/* Rounds a value to five significant digits, or to an integer if the integer part alone has at
+ * least five: no measured figure is more precise. */
 static json_t *short_number(double value)
 {
     char written[32];
@@ -119,7 +119,8 @@ static json_t *condense(const struct condensing *condensing, const json_t *value
     return json_incref(json_iterable(value));
 }
 
-/* Most short answers need no change, and checking costs less than copying. */
+/* Returns true if condensing would change nothing. That is so for most short answers, and this
+ * check costs less than a copy. */
 static bool is_condensed(const json_t *object, const struct field *fields)
 {
     const json_t *value;

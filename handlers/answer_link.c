@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the link to the page that shows an answer to people. Most hosts do not show pictures, but
- * all of them show links. */
+/* Adds the link to the page that shows an answer to people: most hosts do not show pictures, but
+ * people see a link in the text. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "handlers/call.h"
 
-/* Replaces the first text block: in an answer with content blocks, this block contains the answer's
- * text. */
+/* Replaces the text of the first text block: if an answer has content blocks, this one contains the
+ * answer's text. */
 static void set_first_text(json_t *content, const char *text)
 {
     json_t *block;

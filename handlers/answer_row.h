@@ -37,13 +37,14 @@ json_t *answer_row_heap_json(const void *member);
 #define ROW_NUMBER(row, member) ROW_MEMBER(row, member, double *, answer_row_number)
 /* A member in UTC milliseconds; 0 is shown as null. */
 #define ROW_TIME(row, member) ROW_MEMBER(row, member, int64_t *, answer_row_time)
-/* An empty text or 0 is shown as null. */
+/* An empty string is shown as null. */
 #define ROW_TEXT_OR_NULL(row, member) ROW_CHARACTERS(row, member, answer_row_text_or_null)
+/* 0 is shown as null. */
 #define ROW_INTEGER_OR_NULL(row, member)                                                           \
     ROW_MEMBER(row, member, int64_t *, answer_row_integer_or_null)
 /* A member that contains the text of a JSON object. */
 #define ROW_JSON(row, member) ROW_CHARACTERS(row, member, answer_row_json)
-/* Members that point to their text on the heap. */
+/* The same as ROW_TEXT_OR_NULL and ROW_JSON, for members that point to their text on the heap. */
 #define ROW_HEAP_TEXT_OR_NULL(row, member)                                                         \
     ROW_MEMBER(row, member, char **, answer_row_heap_text_or_null)
 #define ROW_HEAP_JSON(row, member) ROW_MEMBER(row, member, char **, answer_row_heap_json)

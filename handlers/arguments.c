@@ -34,9 +34,9 @@ static const char *nearest_param(const struct tool *tool, const char *given)
     return best;
 }
 
-#define NAMES_BYTES_MAX 300 /* length of the list of names in an error */
+#define NAMES_BYTES_MAX 300 /* maximum length of the list of names in an error message */
 
-/* Adds as many names as fit, never a part of a name. */
+/* Adds the names of the tool's parameters, as many as fit, and how many are omitted. */
 static void list_params(const struct tool *tool, struct text *out)
 {
     size_t omitted = 0;
@@ -96,9 +96,9 @@ static CHECKED bool check_number(const struct param *param, const json_t *value,
     return true;
 }
 
-/* Refuses a text that looks like a credential, because arguments are stored and shown. Arguments
- * that are allowed to contain anything (is_free) are not checked. The error does not repeat the
- * text. */
+/* Refuses a text that contains what looks like a credential, because arguments are stored and
+ * shown. Arguments that are allowed to contain anything (is_free) are not checked. The error does
+ * not repeat the text. */
 static CHECKED bool check_harmless(const struct param *param, const char *text, struct error *error)
 {
     TEXT_AUTO shown = { 0 };
@@ -290,7 +290,8 @@ static json_t *whole_number(const json_t *value)
                                                : (json_int_t)json_real_value(value));
 }
 
-/* Turns 4.0 into 4, so that tools see integers in a single form. New reference. */
+/* Turns 4.0 into 4 where an integer is expected, so that tools see integers in a single form. New
+ * reference. */
 static json_t *normal_form(const struct param *param, json_t *value)
 {
     size_t i;

@@ -11,7 +11,7 @@
 #include "handlers/options.h"
 
 #define TEXT_BYTES_MAX 256
-#define ENTRIES_MAX 64 /* entries that are kept from a list or a map */
+#define ENTRIES_MAX 64 /* at most this many entries of a list or a map are kept */
 #define JSON_BYTES_MAX 4000
 
 static json_t *audited_text(const char *string)

@@ -5,7 +5,7 @@
 #include "handlers/tool.h"
 
 /* Returns the arguments as JSON, with long texts truncated and credentials masked; {"too
- * long":true} if that JSON would have more than 4000 bytes. A list keeps only the numbers among its
- * first 64 entries, and a map at most 64 texts; other entries are omitted. Arguments that the tool
- * does not have are only counted. The caller frees the result. */
+ * long":true} if that JSON would have more than 4000 bytes. From a list, only the numbers among its
+ * first 64 entries are kept; from a map, at most 64 entries whose values are strings. Arguments
+ * that the tool does not have are only counted. The caller frees the result. */
 char *audit_arguments(const struct tool *tool, const json_t *arguments);

@@ -25,8 +25,8 @@ static CHECKED bool check_role(const struct tool *tool, const struct call *call,
                      role_name(tool->role), call->principal.name, role_name(call->principal.role));
 }
 
-/* Refuses a tool that adds to the store while the disk is nearly full, or if the caller has already
- * stored as much as it is allowed to. Admins are exempt, so that they can make room. */
+/* Refuses a call that would add to the store if the disk is nearly full, or if the caller has
+ * already stored as much as it is allowed to. Admins are exempt, so that they can make room. */
 static CHECKED bool check_space(const struct tool *tool, struct call *call, struct error *error)
 {
     const struct services *services = call->services;
@@ -100,7 +100,8 @@ bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
 }
 
 /* Records how a call ended. A call that was recorded before it ran gets a row of its own. Other
- * calls can be frequent: after the first ones, they are only counted (audit_log_count). */
+ * calls can be frequent: only the first of them get rows of their own, and the rest are counted
+ * (audit_log_count). */
 static void audit_outcome(struct call *call, const char *outcome, const char *detail)
 {
     struct store *store = call->services->store;
@@ -115,7 +116,7 @@ static void audit_outcome(struct call *call, const char *outcome, const char *de
                   outcome, problem.message);
 }
 
-/* Masks credentials that the caller gave in the wrong place. */
+/* Masks credentials in the message, which can quote what the caller gave in the wrong place. */
 static void mask(struct error *error)
 {
     TEXT_AUTO masked = { 0 };
@@ -126,7 +127,8 @@ static void mask(struct error *error)
     text_copy(error->message, sizeof error->message, text_string(&shown));
 }
 
-/* Moves an internal error to the log, and tells the caller the request's id to find it by. */
+/* Logs an internal error, and replaces its message with one that names only the request's id, with
+ * which the error can be found in the log. */
 static void hide_internal(const struct call *call, struct error *error)
 {
     if (error->kind != ERROR_INTERNAL)
@@ -176,7 +178,8 @@ void call_read(const struct call *call, const char *what)
                     call->change.actor.request_id, problem.message);
 }
 
-/* If a tool does not say which deployment it changed, it changed the one in its arguments. */
+/* If the tool changes deployments but did not say which one it changed, sets answer->changed to the
+ * one in the call's arguments. */
 static void complete_changed(const struct tool *tool, const struct call *call,
                              struct answer *answer)
 {

@@ -5,13 +5,15 @@
 #include "handlers/tool.h"
 
 /* Checks role and arguments, runs the tool and checks the answer, but does not audit how the call
- * ended; `call->arguments` are raw. */
+ * ended. `call->arguments` are as the client gave them. */
 CHECKED bool call_run(const struct tool *tool, struct call *call, struct answer *answer,
                       struct error *error);
 
-/* Sets what the audit log records about the call. Both texts are borrowed until the call ends. */
+/* Sets what the audit log records about the call: the name of the tool or method, and its arguments
+ * as JSON (NULL: none are recorded). Both strings are borrowed until the call ends. */
 void call_begin(struct call *call, const char *name, const char *arguments);
-/* Counts in the audit log that `what` was read. */
+/* Counts in the audit log that `what` was read: a run's id, or a resource's URI. "": the call names
+ * no run. */
 void call_read(const struct call *call, const char *what);
 /* Masks secrets in `error` and records the failed call in the audit log. Replaces the message of an
  * internal error with one that names only the request's id. */

@@ -17,7 +17,8 @@ static CHECKED bool nobody_to_ask(struct call *call, const struct question *ques
     (void)questions;
     (void)count;
     (void)answers;
-    return error_set(error, ERROR_UNSUPPORTED, "this call has no client to ask");
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "this call has no client that could answer questions");
 }
 
 static void no_stream(struct call *call)

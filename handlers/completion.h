@@ -5,16 +5,20 @@
 #include "handlers/prompt.h"
 #include "handlers/resource.h"
 
-#define COMPLETION_VALUES_MAX 100    /* at most this many values are returned */
-#define COMPLETION_SEARCHED_MAX 1000 /* at most this many names, or newest ids, are searched */
+/* At most this many values are returned. */
+#define COMPLETION_VALUES_MAX 100
+/* At most this many names of existing things, or ids (the newest), are searched for values. */
+#define COMPLETION_SEARCHED_MAX 1000
 
 struct completion {
-    json_t *values; /* texts that begin with what was typed; owned by the caller */
-    size_t total;   /* how many of the choices, or of the searched names or ids, match */
+    /* The possible values that begin with what was typed, in either case: a list of at most
+     * COMPLETION_VALUES_MAX strings. Owned by the caller. */
+    json_t *values;
+    size_t total; /* how many values were found, including those that did not fit into `values` */
 };
 
-/* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument. For an
- * argument that takes any text, `values` is empty. */
+/* NOT_FOUND: there is no such prompt or template; INVALID: it has no such argument or variable. For
+ * an argument that takes any text, `values` is empty. */
 CHECKED bool completion_of_prompt(const struct prompt *const *table,
                                   const struct services *services, const char *name,
                                   const char *argument, const char *typed, struct completion *out,

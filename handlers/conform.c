@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that a structured answer conforms to its tool's published fields. This check is stricter
- * than the published schema: it also refuses members that none of the fields describes. */
+/* Checks that a structured answer conforms to its tool's fields. This is stricter than the
+ * published schema: the members' types are checked, too, and members that no field describes are
+ * refused. */
 
 #include <string.h>
 

@@ -17,8 +17,8 @@ static json_t *form(const struct consent *consent)
 }
 
 /* Writes the question's key, under which the client returns the answer. If `identity` is set, the
- * key ends in the first digits of the identity's digest. Each identity thus has its own key: an
- * answer to a form with an earlier identity is not found, and the client is asked again. */
+ * key ends with the start of the identity's digest. Each identity thus has its own key: an answer
+ * to a form with a different identity is not found, and the user is asked again. */
 static void write_key(const struct consent *consent, char out[64])
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -43,8 +43,9 @@ static CHECKED bool ask_user(struct call *call, const struct consent *consent, s
             return false;
         if (consent->elsewhere != NULL)
             return error_set(error, ERROR_FORBIDDEN, "%s %s", consent->summary, consent->elsewhere);
-        return error_set(error, ERROR_INVALID, "%s To do it, call again with \"confirm\": \"%s\"",
-                         consent->summary, consent->name);
+        return error_set(error, ERROR_INVALID,
+                         "%s To go ahead, call again with \"confirm\": \"%s\"", consent->summary,
+                         consent->name);
     }
     answer = json_object_get(answers, key);
     if (strcmp(json_get_text(answer, "action", ""), "accept") == 0

@@ -12,7 +12,7 @@
     }
 
 struct consent {
-    const char *name; /* what the call would change or remove; `confirm` must repeat this name */
+    const char *name; /* names what the call would change or remove; `confirm` must repeat it */
     const char *key;  /* names the form's checkbox; the question's key begins with it */
     /* Identifies what the form shows, if `name` is not enough: an answer to a form with a different
      * identity does not count. NULL: `name` is enough. */

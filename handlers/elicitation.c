@@ -49,7 +49,7 @@ static CHECKED bool check_member(const char *name, const json_t *schema, const j
     return true;
 }
 
-/* Checks the fields of a form. Fields that were not requested are ignored. */
+/* Checks the fields of an accepted form. Fields that were not requested are ignored. */
 static CHECKED bool check_form(const json_t *schema, const json_t *content, struct error *error)
 {
     json_t *required = json_object_get(schema, "required");

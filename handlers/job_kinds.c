@@ -17,7 +17,9 @@
 /* Jobs that apply a deployment plan have threads of their own: a sweep that takes hours must not
  * delay a plan that stops a server. */
 #define APPLY_THREADS 4
-#define SERVER_PATIENCE_MS (10 * 60 * 1000) /* large models take minutes to load */
+/* How long a sweep that continues after a restart waits for a model server that does not answer:
+ * large models take minutes to load. */
+#define SERVER_PATIENCE_MS (10 * 60 * 1000)
 
 static CHECKED bool resolve(void *context, const struct deployment *deployment,
                             struct endpoint *out, struct error *error)
@@ -31,7 +33,7 @@ static CHECKED bool discover(void *context, const struct deployment *deployment,
                              const struct endpoint *endpoint, struct model_facts *out,
                              struct error *error)
 {
-    struct endpoint copy = *endpoint; /* engine_facts may fill in the model */
+    struct endpoint copy = *endpoint; /* engine_facts can write the model to it */
     enum failure ignored;
     bool done;
 
@@ -94,7 +96,9 @@ static CHECKED enum job_end run_apply(struct job_run *run, char **outcome_json, 
     enum job_end end;
 
     if (services->fleet == NULL) {
-        error_set(error, ERROR_UNSUPPORTED, "this process cannot deploy anything");
+        error_set(error, ERROR_UNSUPPORTED,
+                  "this server cannot deploy anything: it runs without the part that manages "
+                  "deployments");
         return JOB_END_FAILED;
     }
     end = managed_apply_run(services->fleet, run, outcome_json, error);

@@ -3,11 +3,11 @@
  * `params` describe:
  *
  * - rare arguments, which the published schema does not list, are given in `options`, a list of
- *   texts such as "window_s=10"; they are also accepted under their own name;
+ *   strings such as "window_s=10"; they are also accepted under their own names;
  * - a map may be given as a list of strings such as "name=value", since strict hosts do not allow
  *   objects without fixed members;
  * - values that can only mean that the argument is omitted are dropped, since strict hosts send
- *   every argument, those without a value as "", [] or null. */
+ *   every argument, and send "", [] or null for those without a value. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -16,12 +16,12 @@
 
 /* Returns true if some of the tool's arguments are rare, so that it has the argument `options`. */
 bool options_has(const struct tool *tool);
-/* Returns true if the value can only mean that the argument is omitted. There are two
- * exceptions: if the parameter's minimum length is 0, an empty text may clear a setting; and an
- * empty object clears a map. */
+/* Returns true if the value (NULL: none) can only mean that the argument is omitted: NULL, null, ""
+ * or []. "" does not mean that for a VALUE_TEXT whose minimum length is 0: there, it may clear a
+ * setting. {} never does: it clears a map. */
 bool option_is_absent(const struct param *param, const json_t *value);
 /* Converts the arguments. *out: a new reference, to the arguments themselves if there is nothing to
  * change. INVALID: `options` or an entry cannot be read, an argument is given twice with different
- * values, or there are too many options. */
+ * values, or the list `options` is too long. */
 CHECKED bool options_unfold(const struct tool *tool, const json_t *arguments, json_t **out,
                             struct error *error);

@@ -46,7 +46,7 @@ static bool read_ago(const char *text, int64_t *out)
     return true;
 }
 
-/* Reads an offset such as "", "Z" or "+02:00" as seconds east of UTC. */
+/* Reads an offset such as "+02:00", in seconds east of UTC; "" and "Z" are 0. */
 static bool read_offset(const char *text, int64_t *out_s)
 {
     int hours, minutes, length = 0;
@@ -62,8 +62,8 @@ static bool read_offset(const char *text, int64_t *out_s)
     return true;
 }
 
-/* Reads the time of day after the date: "T03:00", optionally with seconds and fractions. Returns
- * the text after it, or `text` if there is no time of day. */
+/* Reads the time of day after the date: "T03:00", optionally with seconds; fractions of a second
+ * are ignored. Returns the text after it, or `text` if there is no time of day. */
 static const char *read_clock(const char *text, struct tm *time)
 {
     int length = 0;
@@ -79,7 +79,7 @@ static const char *read_clock(const char *text, struct tm *time)
     return text;
 }
 
-/* Reads a time in ISO 8601; UTC if no offset is given. */
+/* Reads a time in ISO 8601. A time without an offset is in UTC. */
 static bool read_date(const char *text, int64_t *out)
 {
     struct tm time = { 0 }, stated;
@@ -121,7 +121,7 @@ bool period_read(const struct call *call, struct period *out, struct error *erro
         return false;
     return out->until_ms == 0 || out->since_ms < out->until_ms
            || error_set(error, ERROR_INVALID,
-                        "\"until\" is not after \"since\": give a later time");
+                        "\"until\" is not after \"since\": give a later \"until\"");
 }
 
 bool period_page(const struct call *call, struct period *out, struct error *error)

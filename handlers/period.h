@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments `since` and `until` of tools that list rows with a time. */
+/* The arguments `since` and `until`, for tools that list rows that have a time. */
 #pragma once
 
 #include "handlers/tool.h"
@@ -12,10 +12,11 @@
     }
 
 struct period {
-    int64_t since_ms, until_ms; /* UTC; until is exclusive; 0: not given */
+    int64_t since_ms; /* UTC, inclusive; 0: not given */
+    int64_t until_ms; /* UTC, exclusive; 0: not given */
 };
 
-/* INVALID: an argument is not a time, or `until` is not after `since`. */
+/* Reads the two arguments. INVALID: one of them is not a time, or `until` is not after `since`. */
 CHECKED bool period_read(const struct call *call, struct period *out, struct error *error);
 /* Does the same for a list whose cursor is a time: `until_ms` is then the earlier of `until` and
  * the cursor. */

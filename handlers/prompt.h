@@ -6,14 +6,14 @@
 #include "handlers/resource_instances.h"
 #include "handlers/tool.h"
 
-#define PROMPT_VALUE_BYTES 200 /* longest value of an argument */
+#define PROMPT_VALUE_BYTES 200 /* maximum length of an argument's value, in bytes */
 
 struct prompt_argument {
     const char *name;
     const char *help;
     bool required;
-    const char *const *choices;                 /* ends with NULL; NULL: any text */
-    const struct resource_instances *instances; /* the things that its values name; NULL: none */
+    const char *const *choices; /* the values allowed; ends with NULL. NULL: any text */
+    const struct resource_instances *instances; /* what its values name; NULL: nothing */
 };
 
 struct prompt {
@@ -24,7 +24,7 @@ struct prompt {
     /* The role that the tools of its steps require, apart from steps before which the agent asks
      * the user. */
     enum role role;
-    /* Adds the messages; the arguments were checked before. */
+    /* Adds the prompt's messages. The arguments have been checked. */
     CHECKED bool (*write)(struct call *call, json_t *messages, struct error *error);
 };
 

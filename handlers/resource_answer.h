@@ -5,8 +5,8 @@
 #include "handlers/resource.h"
 
 enum resource_form { RESOURCE_JSON, RESOURCE_TEXT };
-/* Calls a tool with these arguments, frees them, and adds the answer to `out`: its structure, as
- * JSON, or its text. */
+/* Calls a tool with these arguments, frees them, and adds its answer to `out`. RESOURCE_JSON: the
+ * structured answer, as JSON. RESOURCE_TEXT: the answer's text. */
 CHECKED bool resource_answer_of_tool_take(struct call *call, const char *tool,
                                           json_t *arguments_take, enum resource_form form,
                                           struct text *out, struct error *error);

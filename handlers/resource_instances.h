@@ -8,8 +8,8 @@
 
 struct instance {
     char value[INSTANCE_VALUE_SIZE];
-    char title[160];    /* follows the value in a list: "of llama, completed"; may be empty */
-    int64_t changed_ms; /* when it last changed, as far as its row shows; 0: not known */
+    char title[160];    /* follows the value in a list: "of llama, completed"; "": none */
+    int64_t changed_ms; /* when the thing last changed, as far as its row shows; 0: not known */
 };
 
 struct resource_instances {
@@ -26,6 +26,6 @@ struct resource_instances {
 extern const struct resource_instances deployment_instances, sweep_instances, run_instances,
     job_instances;
 
-/* For list(): refuses the client's cursor, which ends with `after`. Always returns false, with
- * INVALID. */
+/* Refuses the client's cursor. `after`: the whole cursor, or the part of it that list() received.
+ * Always returns false, with INVALID. */
 CHECKED bool resource_cursor_refuse(const char *after, struct error *error);

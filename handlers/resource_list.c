@@ -78,7 +78,7 @@ json_t *resource_templates(const struct resource *const *table)
 /* Where a page begins. The page's cursor is "<row's name>:<after>". */
 struct position {
     size_t row;                      /* index in the table of resources */
-    char after[INSTANCE_VALUE_SIZE]; /* cursor of the row's list of instances */
+    char after[INSTANCE_VALUE_SIZE]; /* cursor of the row's list of instances; "": from the start */
 };
 
 bool resource_cursor_refuse(const char *after, struct error *error)
@@ -86,8 +86,8 @@ bool resource_cursor_refuse(const char *after, struct error *error)
     char shown[VALUE_SHOWN_SIZE];
 
     return error_set(error, ERROR_INVALID,
-                     "\"cursor\" ends with %s, so it is not the nextCursor of a page; omit it to "
-                     "begin from the start",
+                     "\"cursor\" is invalid (it ends with %s): give the nextCursor of the previous "
+                     "page, or omit \"cursor\" to begin from the start",
                      value_show_text(after, shown));
 }
 

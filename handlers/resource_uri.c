@@ -46,7 +46,8 @@ void resource_uri(const struct resource *resource, const char *value, char out[R
         text_copy(out, RESOURCE_URI_SIZE, resource->uri);
 }
 
-/* Decodes %XX. Returns false if the text has a broken escape or a NUL, or does not fit. */
+/* Decodes escapes of the form %XX. Returns false if the text has a broken escape or a NUL, or does
+ * not fit. */
 static bool decode(const char *bytes, size_t length, char out[INSTANCE_VALUE_SIZE])
 {
     size_t written = 0;
@@ -104,10 +105,11 @@ static CHECKED bool refuse(const struct resource *const *table, const char *uri,
 
 static CHECKED bool refuse_value(const struct resource *resource, struct error *error)
 {
-    return error_set(error, ERROR_NOT_FOUND,
-                     "the URI has no valid %s where %s needs one: a name or id has at most 63 "
-                     "letters, digits and characters from \"._-\"",
-                     resource->instances->noun, resource->uri);
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "the URI has no valid %s where %s needs one: a name or id begins with a letter "
+        "or digit, and has at most 63 letters, digits and characters from \"._-\"",
+        resource->instances->noun, resource->uri);
 }
 
 bool resource_match(const struct resource *const *table, const char *uri,

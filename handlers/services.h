@@ -20,7 +20,7 @@ struct services {
     struct store *store;
     struct job_pool *jobs;
     struct scraper *scraper;
-    struct catalog *catalog;     /* hardware and models; NULL: there is none */
+    struct catalog *catalog;     /* of hardware and models; NULL: there is no catalogue */
     struct recipe_book *recipes; /* the program's recipes, and those in the team's folder */
     struct price_book *prices;
     struct access access; /* for calls to model servers */
@@ -33,6 +33,6 @@ struct services {
                                      running at once; 0: no limit */
     struct reviewed_plans *reviewed_plans; /* kept for sweep_start */
     struct calibration *calibration;       /* of the load generator; NULL: sweeps run without it */
-    const struct fleet_frame *fleet;       /* for deploying model servers; NULL: not possible */
-    const char *version, *host;            /* recorded as the provenance of measurements */
+    const struct fleet_frame *fleet; /* deploys model servers; NULL: deploying is impossible */
+    const char *version, *host;      /* opsbrain's version and this host's name, for provenance */
 };

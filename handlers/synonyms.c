@@ -6,7 +6,8 @@
 
 #include "handlers/values.h"
 
-/* If a given name has several rows, the first of the tool's parameters in them is suggested. */
+/* A given name can have several rows: then the first of the tool's parameters that is in one of
+ * these rows is suggested. */
 static const struct synonym {
     const char *given, *ours;
 } synonyms[] = {

@@ -7,7 +7,8 @@ static CHECKED bool fail(const char *kind, const char *name, const char *problem
     return error_set(error, ERROR_INTERNAL, "the %s %s %s", kind, name, problem);
 }
 
-/* A tool must have go_ahead() if and only if it destroys something or spends money. */
+/* A tool that only reads must state no effects, and every other tool both. A tool must have
+ * go_ahead() if and only if it destroys something or spends money. */
 static const char *find_effect_problem(const struct tool *tool)
 {
     bool states_any = tool->destroys != 0 || tool->spends_money != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a tool is: its description, its parameters, the shape of its answer and the function that
- * runs it. The published schemas, the checks and the documentation all use these rows: there is no
- * second copy. */
+ * runs it. The published schemas, the checks and the documentation all come from the same tables of
+ * params and fields: there is no second copy. */
 #pragma once
 
 #include <jansson.h>
@@ -16,7 +16,7 @@ enum value_type {
     VALUE_INTEGER,
     VALUE_NUMBER,
     VALUE_BOOLEAN,
-    VALUE_CHOICE,   /* text, one of `choices` */
+    VALUE_CHOICE,   /* a string, one of `choices` */
     VALUE_INTEGERS, /* list of integers */
     VALUE_NUMBERS,  /* list of numbers */
     VALUE_TEXTS,    /* list of strings */
@@ -30,13 +30,14 @@ struct param {
     const char *name;
     enum value_type type;
     bool required;
-    /* The range of a number, of a text's length in bytes, or of the number of entries in a list or
-     * a map; both 0: any. */
+    /* The minimum and maximum of a number, of a string's length in bytes, or of the number of
+     * entries in a list or a map. Both 0: there are no limits. */
     double low, high;
-    /* The range of each entry: of the number, or of the text's length in bytes; both 0: any. */
+    /* The minimum and maximum of each number in a list, or of the length in bytes of each string in
+     * a list or a map. Both 0: there are no limits. */
     double item_low, item_high;
     const char *const *choices; /* CHOICE: ends with NULL */
-    bool is_free;               /* a text that can contain anything, even credentials */
+    bool is_free;               /* a string that can contain anything, even credentials */
     bool rare;                  /* not listed by itself: given in `options` (handlers/options.h) */
     const char *initial;        /* the default as JSON text, published; NULL: none */
     /* TEXT, INTEGER, BOOLEAN: the client repeats the value in the header Mcp-Param-<this> (protocol
@@ -60,7 +61,7 @@ struct field {
     bool optional; /* omitted if its value is not known or does not exist */
     bool sparse;   /* omitted if its value is false, 0 or empty, which is usual */
     enum inclusion included;
-    bool foreign; /* untrusted text from a model, a server or a file: the answer says so */
+    bool foreign; /* untrusted text from a model, a server or a file; marked so in the answer */
     const char *help;
     const struct field *fields; /* OBJECT and LIST; ends with a NULL name */
     /* The tool whose params this OBJECT contains: those at their default are omitted unless
@@ -69,8 +70,8 @@ struct field {
     /* The tool, or the member of this tool, that describes these `fields`; here they are only
      * checked. NULL: they are described here. */
     const char *described_in;
-    /* Returns the value as JSON, from the member at `offset` in a row of the store. The macros in
-     * handlers/answer_row.h set both. NULL: the value is computed. */
+    /* Returns the value as JSON, from the member at `offset` in a row of the store. NULL: the value
+     * is computed. The macros in handlers/answer_row.h set `show` and `offset`. */
     json_t *(*show)(const void *member);
     size_t offset;
 };
@@ -83,7 +84,7 @@ struct call;
 /* A tool's answer: a short text for people and, if the tool has fields, an object that conforms to
  * them. answer_finish releases it. */
 struct answer {
-    json_t *structured; /* set by run() */
+    json_t *structured; /* set by run(); NULL: the tool has no fields */
     struct text text;
     json_t *content; /* MCP's content blocks instead of `text`; NULL: only the text */
     /* The path of the page that shows the answer to people, with its query (answer_shows);
@@ -102,8 +103,8 @@ enum placement {
     PLACE_WAITING,    /* waits for people or slow servers: seconds to minutes */
 };
 
-/* A yes or no that a row must state: the server does not start if it is 0, which means that it was
- * forgotten. */
+/* A yes or no that must be stated for each tool that does not only read: the server does not start
+ * if it is 0, which means that it was forgotten. */
 enum stated { STATED_NO = 1, STATED_YES };
 
 /* Sets of tools. A client chooses which sets are listed for it: /mcp?tools=measure,fleet. */
@@ -131,13 +132,13 @@ struct tool {
     const struct field *fields; /* ends with a NULL name; NULL: its answers have no structure */
     enum role role;             /* the lowest role that may call it */
     enum placement placement;
-    bool read_only, idempotent, open_world; /* hints of MCP's annotations, as is `destroys` */
-    /* A tool that only reads states neither of these two; every other tool states both. */
+    bool read_only, idempotent, open_world; /* published as hints, as is `destroys` */
+    /* A tool that only reads states neither `destroys` nor `spends_money`; others state both. */
     enum stated destroys; /* it removes or replaces what others rely on */
     /* It costs money, or keeps a model server busy for longer than a short question would. */
     enum stated spends_money;
-    bool requires_tasks;    /* only for clients that support tasks */
-    bool changes_resources; /* the list of resources may change */
+    bool requires_tasks;    /* only clients that support tasks can call it */
+    bool changes_resources; /* its calls can change the list of resources */
     /* Its calls are counted in the audit log although it only reads: for data worth stealing. */
     bool counts_reads;
     const char *app;  /* the URI of the MCP App that shows its answers; NULL: none does */
@@ -158,7 +159,7 @@ struct tool {
 };
 
 /* A request to the client during a call: to show its user a form or a page, to have its model
- * complete a prompt, or to list its roots. */
+ * complete a prompt, or to list the client's roots. */
 struct question {
     const char *key;    /* unique within the call, and the same each time the call is repeated */
     const char *method; /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -199,10 +200,12 @@ struct call {
     void (*progress)(struct call *call, double progress, double total, const char *message);
     /* The client receives progress, and so knows that its call is still running. */
     bool is_followed;
-    /* In a PLACE_WAITING call: returns true if other calls wait for a thread of that kind. NULL:
-     * none do. */
+    /* Returns true if other calls are waiting for one of the threads that run PLACE_WAITING calls.
+     * NULL: no calls ever wait. */
     bool (*thread_is_wanted)(void *host);
-    bool (*cancelled)(void *host); /* never NULL; may be passed on, with `host` as its context */
+    /* Returns true if the call should stop; never NULL. Can be passed on, with `host` as its
+     * context. */
+    bool (*cancelled)(void *host);
     /* Sends questions to the client; never NULL. *answers: a new object that holds the result of
      * each question under its key. In protocol versions with sessions, this function blocks until
      * the client has answered. In 2026-07-28, it fails with INPUT_REQUIRED the first time: then

@@ -15,7 +15,7 @@ static json_t *number(double value)
     return trunc(value) == value ? json_integer((json_int_t)value) : json_real(value);
 }
 
-/* Adds the limits of a value; there are none if `low` and `high` are both 0. A minimum of 0 or 1 is
+/* Adds the limits on a value; there are none if `low` and `high` are both 0. A minimum of 0 or 1 is
  * omitted. */
 static void add_limits(json_t *schema, double low, double high)
 {
@@ -35,8 +35,8 @@ static json_t *choices_list(const char *const *choices)
     return list;
 }
 
-/* The limits on the items are omitted, like those on texts: the error message of a refused call
- * states them, and opsbrain://arguments states those on numbers. */
+/* The schema states no limits on items or on the lengths of strings. If a call is refused, the
+ * error message states them; opsbrain://arguments states the limits on numbers. */
 static json_t *items_schema(enum value_type type)
 {
     const char *item_type = type == VALUE_INTEGERS  ? "integer"

@@ -6,8 +6,8 @@
 #include "handlers/tool.h"
 
 /* Checks `words`: names of sets (all, fleet, measure, audit, deploy) or of tools, separated by
- * commas; "" means all. INVALID if a word is neither: the message gives the word, the sets, and
- * `what`, which says where the words came from. */
+ * commas or spaces; "" means all. INVALID if a word is neither: the message gives the word, the
+ * sets, and `what`, which says where the words came from. */
 CHECKED bool tool_sets_check(const char *words, const char *what, struct error *error);
 /* Returns true if `words` choose the tool. A tool that is in no set is always chosen. The caller's
  * role, and whether the client shows apps, are checked elsewhere. */

@@ -90,11 +90,11 @@ static bool is_list(const json_t *value)
 }
 
 static const struct value_kind kinds[] = {
-    [VALUE_TEXT] = { "string", "text", is_text },
+    [VALUE_TEXT] = { "string", "a string", is_text },
     [VALUE_INTEGER] = { "integer", "a whole number", is_integer },
     [VALUE_NUMBER] = { "number", "a number", is_number },
     [VALUE_BOOLEAN] = { "boolean", "true or false", is_boolean },
-    [VALUE_CHOICE] = { "string", "text", is_text },
+    [VALUE_CHOICE] = { "string", "a string", is_text },
     [VALUE_INTEGERS] = { "array", "a list of whole numbers, such as [1, 4, 16]", is_integers },
     [VALUE_NUMBERS] = { "array", "a list of numbers, such as [0.5, 2, 10]", is_numbers },
     [VALUE_TEXTS] = { "array", "a list of strings, such as [\"model\", \"engine\"]", is_texts },
@@ -133,8 +133,8 @@ bool value_check_name(const char *argument, const char *value, struct error *err
                argument, value_show_text(value, shown));
 }
 
-/* A URL with '@' is hidden completely: a password may contain unencoded '?', '#' and '@', so its
- * end cannot be found. */
+/* A URL with '@' is hidden completely: a password can contain unencoded '?', '#' and '@', so
+ * where it ends cannot be known. */
 const char *value_show_url(const char *url, char out[VALUE_SHOWN_SIZE])
 {
     TEXT_AUTO kept = { 0 };
@@ -167,7 +167,7 @@ const char *value_show(const json_t *value, char out[VALUE_SHOWN_SIZE])
     return out;
 }
 
-#define COMPARED_BYTES_MAX 64 /* of each name */
+#define COMPARED_BYTES_MAX 64 /* how many bytes of each name are compared */
 
 unsigned value_name_distance(const char *a, const char *b)
 {

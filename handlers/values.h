@@ -12,7 +12,7 @@ struct value_kind {
     const char *phrase;                   /* as in "<name> must be <phrase>" */
     bool (*accepts)(const json_t *value); /* checks the type; limits are checked elsewhere */
 };
-const struct value_kind *value_kind(enum value_type type); /* static */
+const struct value_kind *value_kind(enum value_type type); /* not to be freed */
 
 const struct param *value_param_find(const struct tool *tool, const char *name); /* NULL: none */
 /* Adds the range of a number, " from 1 to 600", or of the numbers in a list, ", each from 1 to

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fails if an exported function's name does not begin with that of its file, if headers of two rooms (top-level folders) define a
-# type with the same name, or if two files have the same name. In the singular or the plural, a function's name can begin with
+# Fails if headers of two rooms (top-level folders) define a type with the same name, if two files have the same name, or if an
+# exported function's name does not begin with one of these (each word of which may be in the singular or the plural):
 # - the name of its header (sweeps.h: sweep_...) or of the .c file that defines it (sweep_create.c: sweep_create_...),
 # - the common beginning of both (audit_parts.h, audit_load.c: audit_...),
 # - the name of its folder inside a room (bench/plan: plan_...),
@@ -41,7 +41,7 @@ bad=$(
             for (i = 1; i <= n && i <= m && singular(x[i]) == singular(y[i]); i++) out = out (i > 1 ? "_" : "") x[i]
             return out
         }
-        # Returns the name that a line declares or defines at the left margin; "" for any other line.
+        # Returns the name of the exported function that a line declares or defines at the left margin; "" for any other line.
         function declared(line) {
             sub(/^CHECKED /, "", line)
             if (line !~ /^[a-z][A-Za-z0-9_ *]*[ *][a-z_][a-z0-9_]*\(/ || line ~ /^(static|typedef|return|else|if)/) return ""
@@ -62,7 +62,8 @@ bad=$(
                 own = stem(header[name]); of = defined[name]
                 if (is_of(name, own) || of != "" && is_of(name, of) || is_of(name, common(own, of)) || is_of(name, folder(header[name])) ||
                     is_of_type(name, types[header[name]])) continue
-                print header[name] ": " name "() does not begin with " own "_" (of == "" || of == own ? "" : " or " of "_")
+                print header[name] ": " name "() begins with none of the names that tests/check_names.sh lists, such as " own "_" \
+                    (of == "" || of == own ? "" : " or " of "_")
             }
         }' $(files '*.c') $(files '*.h') | sort
     files '*.[ch]' | sed 's/.*\///' | sort | uniq -d | sed 's/^/two files are named /'

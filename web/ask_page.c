@@ -18,7 +18,8 @@
 /* A question with its JSON parsed. */
 struct parsed_question {
     struct page_question row;
-    json_t *params, *answer; /* NULL: none */
+    json_t *params; /* of elicitation/create */
+    json_t *answer; /* NULL: not answered */
 };
 
 static void asked_finish(struct parsed_question *asked)

@@ -7,7 +7,7 @@
 #include "analysis/audit/audit_needs.h"
 #include "base/core/memory.h"
 
-/* measured lengths that differ by at most this share count as equal */
+/* measured input lengths that differ by at most this share count as equal */
 #define SAME_LENGTH_WITHIN 0.05
 
 const struct audit_rule audit_rules[] = {
@@ -18,8 +18,8 @@ const struct audit_rule audit_rules[] = {
     { "failed_speed", "a speed or a mean latency for a cell in which nothing succeeded", 5,
       audit_check_failed_speed, "numbers of successful requests", audit_needs_outcomes,
       .of_imports = true },
-    { "low_success", "figures that cover only the requests that succeeded", 8, audit_check_success,
-      "numbers of successful requests", audit_needs_outcomes },
+    { "low_success", "figures that do not fully include the requests that failed", 8,
+      audit_check_success, "numbers of successful requests", audit_needs_outcomes },
     { "all_failed", "cells in which no request succeeded", 8, audit_check_all_failed,
       "numbers of successful requests", audit_needs_outcomes, .of_imports = true },
     { "misnamed_failure", "requests longer than the context, reported as a different failure", 7,

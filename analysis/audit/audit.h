@@ -19,7 +19,8 @@ const char *finding_weight_name(enum finding_weight weight); /* "caution", "wron
 struct audit_rule;
 struct audit;
 
-/* In ascending order: for several runs together, a document shows the greatest of their values. */
+/* In ascending order: for each rule, a document about several runs shows the greatest of the runs'
+ * values. */
 enum audit_use {
     RULE_NOT_APPLICABLE, /* the rule is only for imports, and the run was measured here */
     RULE_LACKS_FIGURES,  /* the run lacks something that the rule needs (see its `needs`) */
@@ -41,8 +42,8 @@ struct findings {
     struct finding *at; /* in the order of the rules */
     size_t count;
     enum audit_use uses[AUDIT_RULES_MAX]; /* one for each rule, in the order of audit_rules */
-    /* The run's hardware and model; its cells can name others. NULL: not known, not in the
-     * catalogue, or no catalogue was passed. */
+    /* The hardware and model as the run records them, else as the caller states them; single cells
+     * can name others. NULL: not known, not in the catalogue, or no catalogue was passed. */
     const struct hardware *hardware;
     const struct model *model;
 };
@@ -51,11 +52,11 @@ void findings_finish(struct findings *findings);
 
 struct audit_rule {
     const char *name;  /* "actual_load" */
-    const char *title; /* the mistake that it looks for, in words */
-    int mistake;       /* its number in the list of mistakes in docs/audit.md; 0: it has none */
+    const char *title; /* the mistake that the rule looks for, in words */
+    int mistake;       /* the mistake's number in docs/audit.md; 0: it has none */
     void (*check)(struct audit *audit);
     const char *needs;                      /* what the rule needs, in words; NULL: nothing */
-    bool (*has)(const struct audit *audit); /* whether the run has it; NULL: always */
+    bool (*has)(const struct audit *audit); /* whether the run has what is needed; NULL: always */
     /* The rule applies only to imports: runs measured here report the mistake themselves, or cannot
      * have it. */
     bool of_imports;
@@ -72,7 +73,8 @@ struct audit_input {
     void *context;
     /* NULL: figures are not compared with what the hardware can do. */
     const struct catalog *catalog;
-    /* Each is used only if the run does not record it; "", NULL or NaN: not known. */
+    /* Facts that are used only where the run does not record them. hardware, model: "" or NULL if
+     * not known; chips: NaN if not known. */
     const char *hardware, *model;
     double chips;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule on prompts served from the prefix cache. It reports them if the server counted cached
- * tokens, if only a cache explains the times, or if the file says that all requests had the same
- * prompt. */
+/* The rule on prompts served from the prefix cache. It reports them in three cases: the
+ * server's count of cached tokens exceeds CACHED_SHARE of the input tokens, only a cache explains
+ * the times, or the file shows that all requests had the same prompt. */
 
 #include <string.h>
 
@@ -11,11 +11,11 @@
 
 /* A cell counts as cached if more than this share of its input tokens came from the cache. */
 #define CACHED_SHARE 0.1
-/* For the cell with the fewest users and the one with the next higher number of users: the times
- * show that the server read the prompt for the first cell, and found it in the cache for the
- * second, only if the first took more than CACHED_TIMES times as long as the second, and more than
- * CACHED_MS longer. GROWING_TIMES replaces CACHED_TIMES if the times of such first cells grow with
- * the length of the prompt. */
+/* The cell with the fewest users is compared with the one with the next higher number of users. The
+ * first must take more than CACHED_TIMES times as long as the second, and more than CACHED_MS (ms)
+ * longer: otherwise, the times do not show that the second found its prompt in the cache.
+ * GROWING_TIMES replaces CACHED_TIMES if the times of such first cells grow with the length of the
+ * prompt. */
 #define CACHED_TIMES 2
 #define GROWING_TIMES 1.5
 #define CACHED_MS 100
@@ -86,7 +86,7 @@ static bool is_slower(const struct audit_place *first, const struct audit_place 
 
 /* Whether medians, too, show the difference that is_slower() found, and `first` has enough requests
  * that a single one, delayed by a compilation, hardly moves a median. If both cells report a median
- * TTFT, is_slower() has already compared them; otherwise compares the median E2E latencies. */
+ * TTFT, is_slower() has already compared these; otherwise compares the median E2E latencies. */
 static bool is_slower_by_median(const struct audit_place *first, const struct audit_place *later)
 {
     const struct evidence_latency *ttft = &first->cell->latency[METRIC_TTFT];
@@ -100,8 +100,9 @@ static bool is_slower_by_median(const struct audit_place *first, const struct au
 /* Whether the time was spent on reading the prompt, not on a compilation, which takes the same time
  * for every length. Compares `first` with the cells of its run that have the fewest users for their
  * length, and whose prompt is at least twice or at most half as long (but not shorter than
- * AUDIT_CACHE_LENGTH). True if the time is roughly proportional to the length between `first` and
- * at least one of these cells, and no cell with a prompt at least twice as long took less time. */
+ * AUDIT_CACHE_LENGTH). True if, from `first` to at least one of these cells, the time changes
+ * roughly in proportion to the length, and no cell with a prompt at least twice as long took less
+ * time. */
 static bool grows_with_length(const struct audit_places *places, const struct audit_place *first)
 {
     bool grows = false;
@@ -205,7 +206,7 @@ static bool is_prompt_column(const char *heading)
     return false;
 }
 
-/* Returns the row's prompt if it is given as text; else NULL. */
+/* Returns the row's prompt if a column holds it as text with at least one space; else NULL. */
 static const char *prompt_of(const struct evidence_cell *cell)
 {
     const char *key;
@@ -230,7 +231,7 @@ static bool names_one_prompt(const char *text)
         const char *at = strcasestr(text, words[i]);
 
         if (at != NULL && (at - text < 5 || strncasecmp(at - 5, "than ", 5) != 0))
-            return true; /* but not "more than one prompt" */
+            return true; /* "more than one prompt" does not count */
     }
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules that compare two counts of the same tokens: the tool's and the server's, or the requested
+/* Rules that compare two numbers of tokens: the tool's count and the server's, or the requested
  * length and the measured one. */
 
 #include "analysis/audit/audit_parts.h"

@@ -8,9 +8,9 @@
 #include "analysis/audit/audit_places.h"
 #include "base/core/memory.h"
 
-#define SUCCESS_NEEDED 0.99 /* a smaller share of successes is reported */
+#define SUCCESS_NEEDED 0.99 /* low_success reports a smaller share of successes */
 #define AT_ONCE_S 2.0       /* requests that fail within this time were refused, not processed */
-#define FEW_USERS 4         /* at most this many users do not delay one another's refusals */
+#define FEW_USERS 4         /* with no more users than this, none delays another's refusal */
 
 /* ---- Success ---- */
 
@@ -109,8 +109,8 @@ static bool fails_at_once_with_few(const struct evidence_cell *cell)
            && failing_s(cell) < AT_ONCE_S;
 }
 
-/* Whether no cell of the run and input length of `first` was measured, and even few users were
- * refused at once. */
+/* Whether no cell of the run and input length of `first` was measured, and at least one of these
+ * cells failed within AT_ONCE_S although it had at most FEW_USERS users. */
 static bool is_refused_at_once(const struct audit_places *places, const struct audit_place *first)
 {
     bool at_once = false;
@@ -125,12 +125,13 @@ static bool is_refused_at_once(const struct audit_places *places, const struct a
     return at_once;
 }
 
-/* Sets out[i] for each cell that failed because of its input length: no cell of that length or a
- * longer one was measured, but a shorter one was, and even few users were refused at once. */
+/* Sets out[i] for each cell that failed because of its input length: in its run, no cell of that
+ * length or a longer one was measured, but a shorter one was, and is_refused_at_once() is true for
+ * that length. */
 static void mark_refused_lengths(const struct evidence *evidence, bool *out)
 {
     AUDIT_PLACES_AUTO places = audit_places_of(evidence);
-    double served = NAN; /* the longest length that was served in the run */
+    double served = NAN; /* the longest length measured in the run; NaN: none */
     bool refused = false;
 
     for (size_t i = 0; i < places.count; i++) {
@@ -153,8 +154,8 @@ static double needed_length(const struct evidence_cell *cell)
     return cell->input_length + fmax(1, cell->output_tokens_asked);
 }
 
-/* Returns, for each cell, whether its failure is reported under another name. The caller frees the
- * array. */
+/* Returns an array with, for each cell, whether its requests were too long, but the file reports a
+ * different failure. The caller frees the array. */
 static bool *find_misnamed(const struct evidence *evidence)
 {
     bool *misnamed = memory_zeroed(evidence->cell_count + 1, sizeof *misnamed);
@@ -170,9 +171,8 @@ static bool *find_misnamed(const struct evidence *evidence)
     return misnamed;
 }
 
-/* Returns, of the finding's cells in which few users were refused at once, the one with the
- * shortest context. There is one if mark_refused_lengths() marked at least one of the finding's
- * cells. */
+/* Returns the cell with the shortest context among the finding's cells that failed at once with few
+ * users. There is such a cell if mark_refused_lengths() marked at least one cell. */
 static const struct evidence_cell *shortest_refused(const struct evidence *evidence,
                                                     const struct finding *finding)
 {

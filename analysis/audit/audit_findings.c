@@ -31,8 +31,8 @@ static bool is_first_need(const struct findings *findings, size_t rule)
     return true;
 }
 
-/* Returns the names of the rules that lack the same figures as `rule`; if it is NULL, of the rules
- * that were applied. */
+/* Returns the names of the rules that lack the same figures as `rule`. If `rule` is NULL, returns
+ * the names of the rules that were applied. */
 static json_t *names_of(const struct findings *findings, const struct audit_rule *rule)
 {
     json_t *names = json_array();

@@ -5,17 +5,17 @@
 
 #include "analysis/audit/audit_parts.h"
 
-#define NEAR_TIMEOUT 0.97 /* a latency of at least this share of a timeout reached it */
+#define NEAR_TIMEOUT 0.97 /* a latency of at least this share of a timeout reached the timeout */
 #define PAST_LATENCY 1.05 /* a latency above this multiple of a timeout did not end at it */
 #define PAST_BURST 1.2    /* the same for the duration of a burst, whose last requests begin late */
 #define ROUNDS_OF_A_BURST 1.5 /* requests per user: a cell with more is not a burst */
 #define LOST_SHARE 0.01       /* a cell lost requests if at least this share of them failed */
-/* A timeout that is not stated is assumed only if at least TIMEOUT_CELLS cells end at it, and these
- * are at least the share TIMEOUT_SHARE of the cells that lost requests: fewer may be chance. */
+/* A timeout that is not stated is assumed if at least TIMEOUT_CELLS cells end at it, and these are
+ * at least the share TIMEOUT_SHARE of the cells that lost requests: fewer could be chance. */
 #define TIMEOUT_CELLS 2
 #define TIMEOUT_SHARE 0.5
-/* A single cell can show a timeout if it lost at least the share ALONE_LOST of its requests, and
- * its highest latency differs from the timeout by at most the share ALONE_WITHIN. */
+/* Even a single cell can show a timeout if it lost at least the share ALONE_LOST of its requests,
+ * and its highest latency differs from the timeout by at most the share ALONE_WITHIN. */
 #define ALONE_LOST 0.05
 #define ALONE_WITHIN 0.015
 #define RATIO_WITHIN 0.1 /* p95 / mean ratios that differ by at most this share count as equal */
@@ -23,7 +23,8 @@
 
 /* ---- Timeouts ---- */
 
-/* Requests per user. If their number is not known, it is computed from the rate and duration. */
+/* Requests per user. The number of requests is the reported one, else the number that succeeded,
+ * else request rate x duration. */
 static double cell_rounds(const struct evidence_cell *cell)
 {
     double requests = audit_cell_requests(cell);
@@ -35,10 +36,10 @@ static double cell_rounds(const struct evidence_cell *cell)
     return requests / audit_cell_users(cell);
 }
 
-/* How long a burst took, which is about as long as its slowest request took: the reported duration
- * or, if there is none, one computed from the rate of successful requests. A cell whose number of
- * requests is not known counts as a burst. NaN: the cell is not a burst, or its number of users or
- * its duration is not known. */
+/* Returns how many seconds a burst took, which is about as long as its slowest request took: the
+ * reported duration or, if there is none, one computed from the rate of successful requests. A cell
+ * whose number of requests is not known counts as a burst. NaN: the cell is not a burst, or its
+ * number of users or its duration is not known. */
 static double burst_s(const struct evidence_cell *cell)
 {
     double succeeded =
@@ -56,8 +57,8 @@ static double highest_s(const struct evidence_cell *cell)
     return fmax(fmax(e2e->p95_ms, e2e->p99_ms), e2e->max_ms) / 1000;
 }
 
-/* Returns the common timeout value that the duration is close to; NaN: there is none. The duration
- * can be up to `past` times the timeout. */
+/* Returns the common timeout value that the duration is close to: from NEAR_TIMEOUT to `past` times
+ * that value. NaN: there is none. */
 static double timeout_near(double duration_s, double past)
 {
     static const double usual[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600 };
@@ -109,7 +110,7 @@ static double tail_ratio(const struct evidence_cell *cell)
     return cell->latency[METRIC_E2E].p95_ms / audit_cell_mean_ms(cell);
 }
 
-/* Whether the high percentiles are almost equal, and clearly above the mean: only a timeout has
+/* Whether p95, p99 and the maximum are almost equal, and clearly above the mean: only a timeout has
  * this effect. */
 static bool is_bunched(const struct evidence_cell *cell)
 {
@@ -119,7 +120,8 @@ static bool is_bunched(const struct evidence_cell *cell)
     return highest <= e2e->p95_ms * BUNCHED && tail_ratio(cell) > 1 + RATIO_WITHIN;
 }
 
-/* The average p95 / mean of the cells that lost no requests; NaN: there are no such cells. */
+/* Returns the average of p95 / mean over the measured cells that lost no requests; NaN: there are
+ * no such cells. */
 static double usual_tail(const struct evidence *evidence)
 {
     double sum = 0;
@@ -136,11 +138,11 @@ static double usual_tail(const struct evidence *evidence)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-/* The timeouts at which a run's requests seem to have ended, and in how many cells the slowest
- * requests took that long. */
+/* The timeouts at which the slowest requests of a run's cells seem to have ended. */
 struct timeouts {
-    double at[32]; /* seconds */
-    size_t cells[32], count;
+    double at[32];     /* the timeouts in seconds */
+    size_t cells[32];  /* for each timeout, the number of cells that seem to end at it */
+    size_t count;      /* number of timeouts */
     size_t lost_cells; /* cells that lost requests and whose slowest time is known */
     double usual_tail; /* the result of usual_tail() */
 };
@@ -186,8 +188,8 @@ static bool is_unstated_timeout(const struct timeouts *timeouts, double timeout_
 }
 
 /* Whether a single cell is enough to show the timeout: it lost many requests without a stated
- * reason, its highest latency is very close to the timeout but not a round number, and its tail
- * differs from that of the cells that lost no requests, if there are any. */
+ * reason, its highest latency is very close to the timeout but not a whole number of seconds, and
+ * its tail differs from that of the cells that lost no requests, if there are any. */
 static bool suffices_alone(const struct timeouts *timeouts, const struct evidence_cell *cell,
                            double timeout_s)
 {

@@ -9,10 +9,11 @@
 /* At least this share of the expected requests must have been in flight on average. */
 #define LOAD_SHORT 0.95
 /* A single user's pauses between requests explain a low load if a request is in flight for at least
- * the share PAUSE_SHARE of the time, or if a pause lasts at most PAUSE_S. */
+ * the share PAUSE_SHARE of the time, or if a pause lasts at most PAUSE_S seconds. */
 #define PAUSE_SHARE 0.5
 #define PAUSE_S 0.1
-/* Levels of a plateau differ in their requests in flight by less than this share. */
+/* A level is a number of users. The levels of a plateau differ by less than this share in their
+ * requests in flight. */
 #define PLATEAU_WITHIN 0.15
 #define PLATEAU_LEVELS 3 /* a plateau has at least this many levels */
 #define RUNS_MAX 100     /* at most this many runs of a file are searched for a plateau */
@@ -27,7 +28,8 @@ static double in_flight(const struct evidence_cell *cell)
     return cell->request_throughput * audit_cell_mean_ms(cell) / 1000;
 }
 
-/* One request for each user, except while a user pauses to think. */
+/* The number of requests expected in flight: the run's own figure, which allows for think time,
+ * else one for each user. */
 static double expected_in_flight(const struct evidence_cell *cell)
 {
     double expected = cell->concurrency_expected;
@@ -258,8 +260,8 @@ static void report_plateau(struct audit *audit, const struct evidence_cell *of, 
         lowest_users, audit_plural(lowest_users));
 }
 
-/* Returns the first of the successive levels up to `last` that have about as many requests in
- * flight as `last`. */
+/* Returns the index of the first of the successive levels up to `last` that have about as many
+ * requests in flight as `last`. */
 static size_t plateau_begin(const struct level *levels, size_t last)
 {
     size_t first = last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit's rules need: each function returns whether the run, or enough of its cells, have
+/* What the audit's rules need: each function returns whether the run or enough of its cells have
  * the figures for a rule. Private to analysis/audit/. */
 #pragma once
 

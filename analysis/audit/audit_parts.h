@@ -18,12 +18,12 @@ struct audit {
     /* as in struct findings */
     const struct hardware *hardware;
     const struct model *model;
-    double chips; /* NaN: not known */
-    const struct audit_rule *rule;
+    double chips;                  /* NaN: not known */
+    const struct audit_rule *rule; /* the rule that is being applied */
     struct findings *findings;
 };
 
-/* Adds a finding of the current rule. The pointer is valid until the next finding is added. */
+/* Adds a finding by the current rule. The pointer is valid until the next finding is added. */
 struct finding *audit_add_finding(struct audit *audit, enum finding_weight weight);
 void audit_finding_add_cell(struct finding *finding, size_t cell);
 /* Adds the cell to *finding. If *finding is NULL, first creates it. */
@@ -49,12 +49,12 @@ bool audit_cells_same_run(const struct evidence_cell *a, const struct evidence_c
 /* Compares the requested input lengths. If neither cell has one, compares the measured lengths; an
  * unknown measured length equals any other. */
 bool audit_cells_same_length(const struct evidence_cell *a, const struct evidence_cell *b);
-/* Also true for a cell whose state is not known, if it has a request rate above 0. */
+/* True if the cell's state is EVIDENCE_MEASURED, or if its state is not known but it has a request
+ * rate above 0. */
 bool audit_cell_is_measured(const struct evidence_cell *cell);
 
-/* Several runs of the same cells may have been appended to one file. Returns an array with the
- * number of each cell's run, from 0; all are 0 if no cell occurs twice. The caller frees the
- * array. */
+/* One file can contain several runs of the same cells. Returns an array with the number of each
+ * cell's run, counted from 0; all are 0 if no cell occurs twice. The caller frees the array. */
 size_t *audit_passes(const struct evidence *evidence);
 
 /* The ending of a plural: "" for 1, else "s". */

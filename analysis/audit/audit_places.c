@@ -53,7 +53,7 @@ static int compare_means(const void *left, const void *right)
     return order != 0 ? order : compare_rows(a, b);
 }
 
-/* The end of the group of equal cells that starts at `first`. */
+/* Returns the index after the last cell that `compare` finds equal to the one at `first`. */
 static size_t end_of(const struct audit_places *places, size_t first,
                      int (*compare)(const struct audit_place *a, const struct audit_place *b))
 {

@@ -12,8 +12,11 @@
 /* A cell, and where it is among the others. */
 struct audit_place {
     bool is_measured;
-    double users, length, output; /* as requested */
-    double mean_ms;               /* E2E */
+    /* users, length and output are as requested; NaN: not known. */
+    double users;
+    double length;  /* of the input, in tokens or words */
+    double output;  /* tokens per answer */
+    double mean_ms; /* the mean E2E latency; NaN: not known */
     const struct evidence_cell *cell;
     size_t pass;                           /* number of its run (audit_passes) */
     size_t run, run_end;                   /* at[run] to at[run_end - 1] are the cells of its run */

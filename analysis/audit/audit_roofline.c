@@ -23,8 +23,8 @@ struct roof {
     double chips; /* 1 if their number is not known */
 };
 
-/* Copies the value of the first member with one of the names from a variant such as
- * "model=a, gpu=b"; "" if there is none. */
+/* From a variant such as "model=a, gpu=b", copies the value of the first member whose name is in
+ * `names`; "" if there is none. */
 static void variant_value(const char *variant, const char *const *names, char out[160])
 {
     char heading[HEADING_SIZE], normalized[HEADING_SIZE];
@@ -90,8 +90,8 @@ static double best_flops(const struct hardware *hardware)
     return best;
 }
 
-/* The peak of all chips together: in bf16 if the run states bf16 without quantization, else in the
- * hardware's fastest number format. */
+/* The peak in operations per second of all chips together: in bf16 if the run states bf16 without
+ * quantization, else in the hardware's fastest number format. */
 static double peak_flops(const struct audit *audit, const struct roof *roof)
 {
     const char *type = audit->evidence->facts.weights_type;
@@ -166,18 +166,20 @@ void audit_check_compute(struct audit *audit)
     roof = roof_of(audit, worst);
     if (!unit_is_known)
         text_add(&finding->arithmetic, "if the context is in tokens, ");
-    text_addf(&finding->arithmetic,
-              "row %lld: %.4g tokens/s x 2 x %.3g active parameters = %.0f TFLOPS, of at most %.0f "
-              "(%s)",
-              (long long)worst->row, tokens_through(worst), roof.model->active_parameters,
-              tokens_through(worst) * 2 * roof.model->active_parameters / 1e12,
-              peak_flops(audit, &roof) / 1e12, roof.hardware->title);
+    text_addf(
+        &finding->arithmetic,
+        "row %lld: %.4g tokens/s x 2 x %.3g active parameters = %.0f TFLOPS; the peak is %.0f "
+        "(%s)",
+        (long long)worst->row, tokens_through(worst), roof.model->active_parameters,
+        tokens_through(worst) * 2 * roof.model->active_parameters / 1e12,
+        peak_flops(audit, &roof) / 1e12, roof.hardware->title);
     text_add(&finding->consequence,
              "Not all of these tokens were computed: prompts came from a cache, or were shorter or "
              "fewer than the table says.");
 }
 
-/* The bytes of the model's active weights in the smallest format that the catalogue has. */
+/* The bytes of the model's active weights in the smallest format that the catalogue lists for the
+ * model. */
 static double active_weight_bytes(const struct model *model)
 {
     double least = INFINITY;
@@ -198,7 +200,8 @@ static double stream_speed(const struct evidence_cell *cell)
     return cell->output_throughput / audit_cell_users(cell);
 }
 
-/* The maximum number of tokens that speculative decoding produces per read of the weights. */
+/* The maximum number of tokens that speculative decoding is assumed to produce each time the
+ * weights are read. */
 #define TOKENS_PER_STEP 8
 
 /* How many times per second the weights must be read, at one read per token, divided by how many

@@ -86,7 +86,7 @@ static const struct evidence_cell *first_of_place(const struct evidence_cell *co
 }
 
 /* Returns an array with, for each cell, the first cell at the same place, which can be the cell
- * itself. The caller frees it. */
+ * itself. The caller frees the array. */
 static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 {
     size_t count = evidence->cell_count, group = 0;
@@ -106,7 +106,7 @@ static const struct evidence_cell **firsts_of(const struct evidence *evidence)
 
 /* Sets before[i] to the number of cells that precede cell i at its place. Returns an array with the
  * number of cells at each place, stored at the index of the place's first cell. The caller frees
- * it. */
+ * the array. */
 static size_t *count_places(const struct evidence_cell *const *firsts,
                             const struct evidence *evidence, size_t *before)
 {
@@ -127,8 +127,8 @@ static bool are_repeated_alike(const struct evidence_cell *const *firsts,
     return true;
 }
 
-/* Sets passes[i] to the number of cell i's run. A cell whose place has already occurred in the
- * current run begins the next run. */
+/* Sets passes[i] to the number of cell i's run, counted from 0. A cell whose place has already
+ * occurred in the current run begins the next run. */
 static void split_by_rows(const struct evidence_cell *const *firsts,
                           const struct evidence *evidence, size_t *passes)
 {
@@ -279,8 +279,8 @@ static void check_copy(struct audit *audit, const struct evidence *other)
               "known, mean latency",
               count, evidence->cell_count, other->id, other->name);
     text_add(&finding->consequence,
-             "One measurement under two names: at most one of them is right. Do not compare "
-             "them.");
+             "One measurement under two names: at most one of the names is right. Do not compare "
+             "the two runs.");
 }
 
 /* Whether both are the same run, or imports of the same file (with different stated facts, for
@@ -307,6 +307,6 @@ void audit_check_copies(struct audit *audit)
         text_addf(&finding->arithmetic, "the same file was imported as \"%s\" and as \"%s\"",
                   evidence->name, json_string_value(json_array_get(evidence->other_names, i)));
         text_add(&finding->consequence,
-                 "One measurement under two names: at most one of them is right.");
+                 "One measurement under two names: at most one of the names is right.");
     }
 }

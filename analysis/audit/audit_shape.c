@@ -3,12 +3,14 @@
 
 #include "analysis/audit/audit_places.h"
 
-/* A cell that may have been measured first includes a cold start if its mean latency is more than
- * COLD_TIMES times that of the next level of users, and more than COLD_MS above it; or more than
- * DISORDER_TIMES times that latency, and more than COLD_WRONG_MS above it. */
+/* A cell that may have been measured first is compared with the next level, the cell with the next
+ * higher number of users. The first cell includes a cold start if its mean latency is more than
+ * COLD_TIMES times as high, and more than COLD_MS higher. It also includes one if the latency is
+ * more than DISORDER_TIMES times as high, and more than COLD_WRONG_MS higher. */
 #define COLD_TIMES 2
 #define COLD_MS 100
-/* A cell that exceeds the next level by both of these shows nothing but a cold start. */
+/* If a cell's mean latency exceeds that of the next level by both of these, the cell shows nothing
+ * but a cold start. */
 #define COLD_WRONG_TIMES 3
 #define COLD_WRONG_MS 1000
 /* A cell contradicts a cell with more work if its mean latency is higher by both of these. */

@@ -9,11 +9,12 @@
 /* If the tokens per request differ from the context by at most this share, they are taken to be the
  * tokens of the context itself: they are "locked" to it. */
 #define LOCKED_WITHIN 0.005
-#define LOCKED_NEEDED 3 /* at least this many cells must show this, at two contexts or more */
-/* The tokens are also taken to be those of the context if a line fitted to tokens per request over
- * context rises by one per token of context, and at least the share LINE_SHARE of the cells lie on
- * it; LINE_WITHIN is the tolerance of both. The contexts must differ by at least a factor of
- * LINE_SPAN, and the line's constant must be at most AUDIT_TEMPLATE_TOKENS. */
+#define LOCKED_NEEDED 3 /* at least this many cells must be locked, at two contexts or more */
+/* Also, a line is fitted to the tokens per request as a function of the context. The tokens are
+ * taken to be those of the context if the line rises by 1 per token of context (within
+ * LINE_WITHIN), its constant is at most AUDIT_TEMPLATE_TOKENS, and at least the share LINE_SHARE of
+ * the cells lie on it (within LINE_WITHIN). The contexts must differ by at least the factor
+ * LINE_SPAN. */
 #define LINE_WITHIN 0.03
 #define LINE_SPAN 4
 #define LINE_SHARE 0.8
@@ -92,8 +93,9 @@ static bool is_proven_by_matches(const struct evidence *evidence)
 
 /* Tokens per request = a + b x context, by least squares over the cells that may be locked. */
 struct line {
-    double a, b, low, high; /* low, high: the contexts' range */
-    size_t count;           /* number of these cells */
+    double a, b;
+    double low, high; /* the smallest and the largest context of these cells */
+    size_t count;     /* number of these cells */
 };
 
 static struct line fit_line(const struct evidence *evidence)
@@ -269,7 +271,7 @@ void audit_check_uneven(struct audit *audit)
         return;
     text_addf(&finding->arithmetic,
               "cells in which the server stalled or changed its speed, each time they were "
-              "measured: %zu; the cells' reasons say how",
+              "measured: %zu; each cell's `reason` in run_show says how",
               finding->cell_count);
     text_add(&finding->consequence,
              "The means of these cells mix two states of the server and describe neither.");

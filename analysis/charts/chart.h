@@ -23,11 +23,12 @@ void chart_finish(struct chart *chart);
 struct chart_runs {
     const struct evidence *runs;
     size_t count;                    /* 1 or more */
-    const struct findings *findings; /* what the audit found in each; NULL: no audit was run */
+    const struct findings *findings; /* what the audit found in each run; NULL: no audit was run */
 };
 
-/* Writes the model and the hardware: "Gemma 4 12B on 2 × L4". If the model is not known, the
- * deployment's name, the file's name or an id takes its place. */
+/* Writes the model and the hardware: "Gemma 4 12B on 2 × L4". If the model is not known, the name
+ * of the deployment takes its place; if that is not known either, the name of the imported file, or
+ * an id. */
 void chart_name(const struct chart_runs *runs, struct text *out);
 
 /* A figure of a cell. */
@@ -43,11 +44,11 @@ const struct chart_quantity *chart_quantity_find(const char *name); /* NULL: no 
 /* The first quantity of the table that at least one cell has; the very first if no cell has any. */
 const struct chart_quantity *chart_quantity_default(const struct chart_runs *runs);
 
-/* Where does the server saturate? A heat map of users or rates by context. */
+/* Where does the server saturate? A heat map of the quantity: users or rates by context. */
 void chart_heat(const struct chart_runs *runs, const struct chart_quantity *quantity,
                 struct chart *out);
 
-/* What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: a limit for
+/* What do users feel? TTFT, ITL, TPOT or E2E by load, a line per context. `limit_ms`: a limit on
  * the p99, drawn as a line; 0: none. */
 void chart_latency(const struct chart_runs *runs, enum metric metric, double limit_ms,
                    struct chart *out);
@@ -66,16 +67,17 @@ void chart_residuals(const struct chart_runs *runs, struct chart *out);
 struct chart_price {
     const char *name;
     struct chart_runs runs;
-    double usd_per_hour;       /* for all its chips together */
-    const char *source, *date; /* of the price; a date of "": not known */
+    double usd_per_hour; /* for all its chips together */
+    const char *source;  /* says where the price is from: "given in the call" */
+    const char *date;    /* the date that the source states; "": not known */
 };
 #define CHART_PRICES_MAX 6
 /* Sets `usd_per_hour`, `source` and `date` (borrowed) from the price that the import states, and no
  * other member. If the number of chips is not known, the price is that of one chip. False: the
  * import states no price, and the three members are not valid. */
 bool chart_price_stated(const struct chart_runs *runs, struct chart_price *out);
-/* What does a million output tokens cost under a TTFT p99 limit? A step line per deployment. No
- * load meets a limit to the left of where the line begins. */
+/* What does a million output tokens cost under a TTFT p99 limit? A step line per deployment, which
+ * begins at the lowest limit that one of its loads meets. */
 void chart_cost(const struct chart_price *prices, size_t count, struct chart *out);
 
 /* Two sides, compared. */
@@ -86,8 +88,9 @@ struct chart_comparison {
     size_t runs[SIDES]; /* the number of runs on each side */
 };
 /* Is B faster? Shows the ratio for each compared cell and the overall ratio, with their intervals.
- * If many cells are compared, shows those that differ most clearly. The text says how many cells
- * were not compared and why, or names the facts that rule out the comparison. */
+ * If many cells are compared, shows only those that differ most clearly. The subtitle says how many
+ * cells were not compared, and why. If facts rule out the comparison, the picture names them
+ * instead. */
 void chart_forest(const struct chart_comparison *input, struct chart *out);
 
 struct chart_moment {
@@ -99,14 +102,15 @@ struct chart_series {
     const struct chart_moment *moments; /* ascending */
     size_t count;
 };
+/* If no series has a value to draw, the panel says so. */
 struct chart_panel {
     const char *heading;
     bool is_log;
     const struct chart_series *series;
-    size_t series_count; /* if no series has a value, the panel says so */
+    size_t series_count;
 };
 struct chart_history {
-    int64_t from_ms, to_ms; /* UTC */
+    int64_t from_ms, to_ms; /* Unix times, like all times of a history */
     int64_t step_ms;        /* the time between two values */
     const struct chart_panel *panels;
     size_t panel_count;
@@ -133,18 +137,21 @@ struct chart_tail {
     char name[64];
     struct chart_tail_step {
         double ms, share;
-        bool is_at_least; /* `ms` is only a lower bound, as after a timeout: the line ends here */
+        /* `ms` is only a lower bound, because a timeout or the cell's end cut requests off: the
+         * line ends here. */
+        bool is_at_least;
     } steps[CHART_TAIL_STEPS];
     size_t count;
-    double samples, timeout_ms;       /* NaN or 0: not known */
+    double samples;                   /* the number of requests; NaN or 0: not known */
+    double timeout_ms;                /* of a request; NaN or 0: not known */
     bool is_complete;                 /* made from every request, not from a few percentiles */
-    const struct evidence_cell *cell; /* borrowed; NULL: none */
+    const struct evidence_cell *cell; /* borrowed; NULL: not known */
 };
 /* Sets the steps and the number of samples from a histogram of nanoseconds. Replaces all earlier
- * steps, and makes the curve complete. */
+ * steps, and sets `is_complete`. */
 void chart_tail_of_histogram(const struct histogram *histogram, struct chart_tail *curve);
-/* The same from the known percentiles and extremes, for a curve that has no steps yet; the curve
- * stays incomplete. */
+/* Sets the steps and the number of samples from the known percentiles, minimum and maximum. The
+ * curve must not have steps yet. Does not set `is_complete`. */
 void chart_tail_of_latency(const struct evidence_latency *latency, struct chart_tail *curve);
 /* Makes a curve for each measured load at the context that has the most measured loads. If there
  * are more than CHART_TAILS_MAX of them, makes that many curves, for evenly spaced loads. Each

@@ -23,9 +23,9 @@ void chart_cloud_finish(struct chart_cloud *cloud)
     *cloud = (struct chart_cloud){ 0 };
 }
 
-/* The square that contains the point; NULL: the point is outside the box. Points on the right or
+/* The rectangle that contains the point; NULL: the point is outside the box. Points on the right or
  * lower edge belong to the last column or row. */
-static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
+static bool *rectangle_of(const struct chart_cloud *cloud, struct spot spot)
 {
     double column = (spot.x - cloud->box.x) / cloud->width;
     double row = (spot.y - cloud->box.y) / cloud->height;
@@ -39,15 +39,15 @@ static bool *square_of(const struct chart_cloud *cloud, struct spot spot)
 
 bool chart_cloud_add(struct chart_cloud *cloud, struct spot spot)
 {
-    bool *square = square_of(cloud, spot);
-    bool is_new = square != NULL && !*square;
+    bool *rectangle = rectangle_of(cloud, spot);
+    bool is_new = rectangle != NULL && !*rectangle;
 
     if (is_new)
-        *square = true;
+        *rectangle = true;
     return is_new;
 }
 
-/* Draws neighbouring filled squares of a row with one stroke. */
+/* Draws neighbouring filled rectangles of a row with one stroke. */
 void chart_cloud_draw(const struct chart_cloud *cloud, enum paint paint, struct drawing *drawing)
 {
     FREE_AUTO struct spot *ends = memory_zeroed(2 * cloud->columns * cloud->rows, sizeof *ends);

@@ -7,9 +7,11 @@
 
 struct chart_entry {
     const struct evidence_cell *cell;
-    size_t run, index; /* the cell's place in the runs */
-    double load, row;
-    uint64_t marks; /* bit i: the cell has the mark at index i of the grid */
+    size_t run;     /* the index of the cell's run in the runs */
+    size_t index;   /* the index of the cell in its run */
+    double load;    /* users, or requests per second */
+    double row;     /* a context, or an output length; NaN: not known */
+    uint64_t marks; /* bit i: the cell has the mark at index i of the grid's marks */
 };
 
 /* Fills the grid's entries, sorted by row, load and place in the runs. Also sets the members that

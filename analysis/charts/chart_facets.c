@@ -67,7 +67,7 @@ void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
     drawing_line(drawing, (struct spot){ plot.x, y }, (struct spot){ plot.x + plot.width, y },
                  CHART_STROKE(PAINT_MUTED, 1));
     for (size_t i = 0; i < grid->load_count; i++) {
-        /* the last load comes first, so that its number has precedence */
+        /* draws the last load first, so that its number has precedence over the others */
         double load = grid->loads[i > 0 ? i - 1 : grid->load_count - 1];
         double x = scale_at(scale, load);
 
@@ -126,9 +126,9 @@ static void spread(struct chart_name_label *labels, size_t count, struct box plo
         labels[i].y = fmin(labels[i].y, lowest);
 }
 
-/* The heading goes above the first name that has a marker, or above the names without a marker that
- * are too close to that name to leave room for it. If no name has a marker, the heading goes above
- * the plot. */
+/* The heading goes above the first name that has a marker. If a name without a marker is so close
+ * above that name that the heading does not fit between them, the heading goes above both. If no
+ * name has a marker, the heading goes above the plot. */
 static double heading_y(const struct chart_name_label *labels, size_t count, struct box plot)
 {
     size_t first = 0;

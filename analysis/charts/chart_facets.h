@@ -10,8 +10,9 @@
 #define CHART_PANELS_MAX 9
 
 struct chart_panel_area {
-    struct box box;      /* of the plot, without axes and names */
-    size_t first, count; /* its lines: the index of the first, and their number */
+    struct box box; /* of the plot, without axes and names */
+    size_t first;   /* the index of the panel's first line */
+    size_t count;   /* the number of lines in the panel */
 };
 
 struct chart_facets {
@@ -35,7 +36,7 @@ void chart_axis_loads(struct drawing *drawing, const struct chart_grid *grid,
 struct chart_name_label {
     double y; /* its preferred place */
     char name[SCALE_NUMBER_SIZE + 40];
-    size_t series; /* its marker; CHART_NO_MARKER: none */
+    size_t series; /* has the marker of this series; CHART_NO_MARKER: no marker */
     enum paint paint;
     bool is_hollow;
 };

@@ -137,7 +137,7 @@ static void draw_texts(const struct forest *forest, double y, const char *name,
                                            .anchor = ANCHOR_END });
 }
 
-/* The x coordinate of the ratio, within the axis. */
+/* The x coordinate of the ratio, or of the nearer end of the axis if the ratio is beyond it. */
 static double clamped_x(const struct forest *forest, double ratio)
 {
     return fmin(forest->x.to, fmax(forest->x.from, scale_at(&forest->x, ratio)));

@@ -168,7 +168,7 @@ static void describe_counts(const struct chart_grid *grid, struct text *parts)
         chart_part(parts, "%zu marked with a warning", chart_grid_marked(grid));
 }
 
-/* Says that a run was imported, and names the file if the title names the model instead. */
+/* If the run was imported, says so, and names the file if the title names the model instead. */
 static void describe_origin(const struct evidence *evidence, struct text *parts)
 {
     char name[NAME_SIZE];
@@ -200,7 +200,7 @@ void chart_describe(const struct chart_grid *grid, struct text *parts)
     else if (averaged_runs > 1)
         chart_part(parts, "mean of %s runs, no spread", scale_exact(averaged_runs, number));
     else
-        chart_part(parts, "1 repetition, no spread");
+        chart_part(parts, "1 repetition, spread unknown");
     describe_samples(grid, parts);
     describe_counts(grid, parts);
     if (grid->other_cells > 0)

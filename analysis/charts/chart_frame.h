@@ -42,10 +42,12 @@ void chart_empty(struct chart *chart, double top, const char *why);
 
 /* ---- Axes ---- */
 
-/* Draws ticks with their numbers below the plot, and lines up to `top`. */
+/* Draws an x axis at `y`: its numbers and the heading are below it, and a line goes up to `top`
+ * from each tick. */
 void chart_axis_x(struct drawing *drawing, const struct scale *scale, double y, double top,
                   const char *heading);
-/* The same on the left, with lines to `right` and the heading above the axis. */
+/* Draws a y axis at `x`: its numbers are to the left of it, the heading is above it, and a line
+ * goes to `right` from each tick. */
 void chart_axis_y(struct drawing *drawing, const struct scale *scale, double x, double right,
                   const char *heading);
 /* "users" or "requests/s planned". */

@@ -278,6 +278,8 @@ void chart_point_marks(const struct chart_grid *grid, const struct chart_point *
 
 /* ---- Saturation ---- */
 
+/* Whether the point is measured and not marked, and no measured repetition is contaminated or has a
+ * success rate below SOUND_SUCCESS_RATE. */
 static bool is_sound(const struct chart_point *point)
 {
     for (size_t i = 0; i < point->entry_count; i++) {
@@ -315,8 +317,8 @@ static struct load_point load_point_of(const struct chart_point *point, size_t o
     };
 }
 
-/* Writes the row's sound points whose load and figure are positive to `curve`, and the indices of
- * their loads to `at`; returns how many. */
+/* Writes to `curve` the row's sound points (is_sound) whose load and figure are positive, and to
+ * `at` the indices of their loads. Returns the number of points. */
 static size_t curve_of(const struct chart_grid *grid, size_t row, size_t offset,
                        struct load_point *curve, size_t *at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arranges the cells of runs as points of a grid, load by context or by output length. Most charts
- * are drawn from such a grid. Private to analysis/charts/. */
+/* Arranges the cells of runs as the points of a grid of loads by contexts or output lengths. Most
+ * charts are drawn from such a grid. Private to analysis/charts/. */
 #pragma once
 
 #include "analysis/charts/chart.h"
@@ -18,9 +18,10 @@ const char *chart_state_name(enum chart_state state);
 struct chart_entry; /* defined in chart_entries.h */
 
 struct chart_point {
-    double load, row; /* the row: a context, or an output length */
+    double load; /* users, or requests per second */
+    double row;  /* a context, or an output length; NaN: not known */
     enum chart_state state;
-    bool is_marked;      /* a cell has a warning that is not common (struct chart_mark) */
+    bool is_marked;      /* one of its cells has a warning that is not common (chart_mark) */
     double failed_share; /* of the requests in the worst repetition; 0: none, or not known */
     /* The number of requests that succeeded, in the repetition with the fewest. If a cell does not
      * state it, the number of attempted or else of planned requests is used. NaN: not known. */
@@ -31,8 +32,8 @@ struct chart_point {
 
 /* The mean and the range of a figure over the measured repetitions of a point. */
 struct chart_figure {
-    double mean, low, high; /* NaN: no repetition has it */
-    size_t count;           /* of the repetitions that have it */
+    double mean, low, high; /* NaN: no measured repetition has the figure */
+    size_t count;           /* the number of measured repetitions that have it */
 };
 
 #define CHART_MARKS_MAX 64
@@ -68,7 +69,7 @@ struct chart_grid {
 };
 #define CHART_GRID_AUTO __attribute__((cleanup(chart_grid_finish))) struct chart_grid
 
-#define CHART_AXIS_MAX 200 /* the most values on an axis */
+#define CHART_AXIS_MAX 200 /* the maximum number of values on an axis */
 
 /* Makes the grid from the largest group of cells that have the same variant and, unless rows are
  * output lengths, the same output length. */
@@ -78,7 +79,7 @@ void chart_grid_finish(struct chart_grid *grid);
 const struct chart_point *chart_grid_at(const struct chart_grid *grid, size_t row, size_t load);
 /* The number of points in this state. */
 size_t chart_grid_count(const struct chart_grid *grid, enum chart_state state);
-/* The row with the most measured points; the first one if no point is measured. */
+/* The index of the row with the most measured points; 0 if no point is measured. */
 size_t chart_grid_fullest_row(const struct chart_grid *grid);
 size_t chart_grid_marked(const struct chart_grid *grid); /* the number of marked points */
 

@@ -14,9 +14,11 @@ struct chart_heat {
     const struct chart_quantity *quantity;
     struct scale_range range; /* of measured figures */
     double left, top, cell_width, cell_height;
-    bool is_dense;                         /* the cells are too small for figures */
-    bool has_saturation, has_failed_share; /* a cell shows the symbol, so the legend explains it */
-    bool has_unknown;                      /* a measured cell does not have this figure */
+    bool is_dense; /* the cells are too small for figures */
+    /* what the legend must explain */
+    bool has_saturation;   /* a cell has the outline for saturation */
+    bool has_failed_share; /* a cell has the bar for failed requests */
+    bool has_unknown;      /* a measured cell does not have this figure */
 };
 
 /* Radius of the dot for CHART_ABSENT in the legend and in a map that is not dense. */
@@ -37,5 +39,6 @@ void chart_heat_hatch(struct drawing *drawing, struct box box);
 void chart_heat_corner(struct drawing *drawing, struct box box, double size);
 /* Draws a bar along the box's lower edge: the share of the cell's requests that failed. */
 void chart_heat_failed_share(struct drawing *drawing, struct box box, double share);
-/* Explains the colours and the symbols of the picture. `y`: the baseline of the colours' title. */
+/* Explains the colours and the symbols of the picture. `y`: the baseline of the title above the
+ * colours. */
 void chart_heat_legend(const struct chart_heat *heat, double y);

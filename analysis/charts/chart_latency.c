@@ -13,14 +13,15 @@
 #define DODGE_OF_BARS 2    /* lines closer than this have no bars */
 #define INSET 18           /* at both ends of the axis of loads, for the markers */
 #define CROSS 3            /* half the width of a failure's cross */
-#define FAILURE_ROWS_MAX 6 /* the most rows of crosses */
+#define FAILURE_ROWS_MAX 6 /* the maximum number of rows of crosses */
 
 struct latency {
     struct chart *chart;
     const struct chart_grid *grid;
     struct chart_rows rows;
     const struct chart_latency_kind *kind;
-    const struct chart_quantity *centre, *tail; /* NULL: no cell has it */
+    const struct chart_quantity *centre; /* what the markers show; NULL: no cell has it */
+    const struct chart_quantity *tail;   /* what the dashes show; NULL: no cell has it */
     double limit_ms;
     struct scale x, y;
     struct scale_range loads, values;

@@ -4,7 +4,7 @@
 
 #include "analysis/charts/chart.h"
 
-/* The figures that a chart of a latency shows: of each list, the first quantity that the runs
+/* What the chart of a latency shows: the first of `centres` and the first of `tails` that the runs
  * have. */
 struct chart_latency_kind {
     enum metric metric;

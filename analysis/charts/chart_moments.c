@@ -32,8 +32,8 @@ static double value_at(const struct chart_series *series, int64_t at_ms)
     return NAN;
 }
 
-/* Writes "; requests: running 3, waiting 0". If the panel has only one series, omits its name.
- * Writes nothing if no value is known. */
+/* Writes "; requests: running 3, waiting 0". If the panel has only one series, omits the name
+ * of the series. Writes nothing if no value is known. */
 static void write_panel(const struct chart_panel *panel, int64_t at_ms, struct text *out)
 {
     char number[SCALE_NUMBER_SIZE];

@@ -8,7 +8,7 @@
 #include "analysis/charts/chart_cloud.h"
 #include "analysis/charts/chart_rows.h"
 
-#define SQUARE 6          /* size of the squares that are shaded where points are */
+#define SQUARE 6          /* approximate side of the rectangles that are shaded where points are */
 #define LABELS_MAX 16     /* at most this many loads are written beside their points */
 #define LABEL_DISTANCE 40 /* points of a load that are closer together share one label */
 

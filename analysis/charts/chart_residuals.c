@@ -15,7 +15,7 @@
 #define DODGE_MAX 24     /* a cell is drawn at most this far left or right of its load's place */
 #define MARKER_SIDE 8
 #define INSET 30           /* left free at both ends of the axis of loads, for the markers */
-#define NAMES_ROOM_MAX 130 /* the greatest width for the names beside the plot */
+#define NAMES_ROOM_MAX 130 /* the maximum width of the names beside the plot */
 /* Each of the rarest warnings (struct chart_mark) is a series with its own colour. The cells that
  * have only other warnings are one more series, and the cells without warnings are the last. */
 #define WARNINGS_SHOWN 4
@@ -31,7 +31,8 @@ struct residuals {
     size_t shown[WARNINGS_SHOWN]; /* indices of marks, the rarest first */
     size_t shown_count;
     bool has_cells[SERIES_NONE + 1]; /* a cell of this series has a place in the plot */
-    bool is_dense; /* too many cells to describe each, or to draw those that others cover */
+    /* There are too many cells to describe each of them, or to draw those that others cover. */
+    bool is_dense;
 };
 
 /* If the loads are rates: the rate of answers, to be compared with the requested rate of arrivals.
@@ -188,8 +189,8 @@ static void draw_cell(const struct residuals *residuals, size_t index, size_t se
         drawing_group_end(drawing);
 }
 
-/* Sets shown[i] for each cell to draw. In a dense chart, only one cell is drawn in each square of
- * about MARKER_SIDE: one that has the rarest warning there. */
+/* Sets shown[i] for each cell to draw. In a dense chart, only one cell is drawn in each rectangle
+ * of about MARKER_SIDE by MARKER_SIDE: one that has the rarest warning there. */
 static void choose_cells(const struct residuals *residuals, struct box box, bool *shown)
 {
     const struct chart_grid *grid = residuals->grid;

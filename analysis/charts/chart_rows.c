@@ -28,7 +28,8 @@ void chart_rows_describe(const struct chart_rows *rows, const struct chart_grid 
 
 struct band {
     const struct scale *x, *y;
-    /* The highest figures, from the start of the array; the lowest, backwards from its end. */
+    /* The places of the highest figures are stored forwards from the start of the array, those of
+     * the lowest figures backwards from its end. */
     struct spot edge[2 * CHART_AXIS_MAX];
     size_t count; /* of loads */
 };

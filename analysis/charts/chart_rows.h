@@ -6,7 +6,7 @@
 #include "analysis/charts/chart_facets.h"
 
 #define CHART_MARKERS_MAX 480 /* more markers in one chart could not be told apart */
-#define CHART_MARKER_GAP 7    /* a line's markers between its ends are at least this far apart */
+#define CHART_MARKER_GAP 7    /* minimum distance between a line's markers, except at its ends */
 
 /* All rows or, if there are too many lines or markers to tell apart, a sample: as many rows as one
  * panel can show, evenly spaced from the first to the last. */

@@ -8,9 +8,9 @@
 #include "analysis/charts/chart_entries.h"
 #include "analysis/charts/chart_facets.h"
 
-#define STEPS_PER_DECADE 16 /* of the share */
+#define STEPS_PER_DECADE 16 /* the number of steps in which the share falls to a tenth */
 #define NS_PER_MS 1e6
-#define NAMES_ROOM_MAX 100 /* the greatest width for the curves' names beside the plot */
+#define NAMES_ROOM_MAX 100 /* the maximum width of the curves' names beside the plot */
 
 struct tail {
     struct chart *chart;
@@ -106,8 +106,8 @@ size_t chart_tails_of_runs(const struct chart_runs *runs, enum metric metric,
 
 /* ---- Drawing ---- */
 
-/* Between two steps the share is constant. The line ends at the last step, or at the first one that
- * a timeout cut off. */
+/* Between two steps the share is constant. The line ends at the last step, or at the first one
+ * whose time is only a lower bound. */
 static void draw_curve(const struct tail *tail, size_t series)
 {
     const struct chart_tail *curve = &tail->curves[series];

@@ -231,7 +231,7 @@ bool drawing_text_if_free(struct drawing *drawing, const struct label *label)
 {
     struct box box = drawing_label_box(label);
 
-    if (!label->upwards) { /* words that touch read as one */
+    if (!label->upwards) { /* words that touch would look like one word */
         box.x -= WORD_GAP;
         box.width += 2 * WORD_GAP;
     }

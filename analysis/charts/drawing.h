@@ -79,7 +79,9 @@ struct shape {
     double size;
     /* of a group */
     const char *name; /* static */
-    int64_t row;      /* the row of the chart's table that it shows, or its time; -1: none */
+    /* The index of the row of the chart's table that the group shows; in a history, the Unix time
+     * in milliseconds; -1: none. */
+    int64_t row;
 };
 
 struct drawing {

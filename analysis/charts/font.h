@@ -22,10 +22,10 @@ extern const size_t font_width_count;
 
 #define FONT_FALLBACK 0x25A1 /* shown for a character that the font lacks: a box */
 #define FONT_ASCENT 0.76     /* height of a label's box above the baseline, in font sizes */
-#define FONT_DESCENT 0.22    /* and its depth below the baseline */
+#define FONT_DESCENT 0.22    /* depth of that box below the baseline, in font sizes */
 
 /* Returns the first character of the text `*at`, or FONT_INVISIBLE if that character is invisible,
- * and moves `*at` past it. The text is not empty. */
+ * and moves `*at` past it. The text must not be empty. */
 #define FONT_INVISIBLE 0
 uint32_t font_next(const char **at);
 bool font_has(uint32_t character);

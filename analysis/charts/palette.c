@@ -22,7 +22,7 @@ static const struct {
 /* Low values are pale on light paper and dark on dark paper, so that high values are prominent. */
 static const uint32_t steps[PALETTE_STEPS] = { 0xf0f6fb, 0xd9e8f4, 0xbcd8ec, 0x94c1df, 0x6ba6cf,
                                                0x3876a8, 0x2a6a9f, 0x1a5386, 0x0b3a66 };
-#define PALE_STEPS 5 /* the first steps, which need dark text */
+#define PALE_STEPS 5 /* how many of the first steps need dark text */
 
 static const uint32_t series[THEMES][PALETTE_SERIES] = {
     { 0x0072b2, 0xc24e00, 0x00845f, 0xb0568a, 0x1f2933, 0x7a35d6 },

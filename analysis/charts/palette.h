@@ -17,7 +17,7 @@ enum paint {
     PAINT_INK,   /* text */
     PAINT_MUTED, /* less important text, axes */
     PAINT_RULE,  /* grid lines */
-    PAINT_FAINT, /* dominated points, the frame of a panel without figures */
+    PAINT_FAINT, /* points that another load beats, the frame of a panel without figures */
     PAINT_SHADE, /* the background of a part of a chart */
     PAINT_FAIL,
     PAINT_FAIL_PALE,                            /* the background of a failed cell */

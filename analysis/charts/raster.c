@@ -10,7 +10,9 @@
 #include "analysis/charts/png.h"
 
 #define SCALE (1200.0 / 720)
-#define TRIES 4 /* maximum number of attempts, each at a smaller size, to fit RASTER_BYTES_MAX */
+/* How many times a picture is drawn at most: if its file has more than RASTER_BYTES_MAX bytes, it
+ * is drawn again with fewer pixels. */
+#define TRIES 4
 
 extern const char font_inter_regular[], font_inter_semibold[];
 extern const size_t font_inter_regular_length, font_inter_semibold_length;

@@ -14,14 +14,14 @@
 #define DECADES_OF_TWOS 1.7
 #define DECADES_OF_ALL 0.6
 #define DECADES_LEAST 0.18 /* scale_fit() extends a narrower range, and gives it finer ticks */
-#define NARROW_MARGIN 1.25 /* the factor by which it extends a narrow range at each end */
-/* For scale_number() and scale_tick_name(): */
+#define NARROW_MARGIN 1.25 /* the factor by which such a range is extended at each end */
+/* For scale_number() and scale_tick_name(), regardless of the figure's sign: */
 #define EXACT_LIMIT 1e15     /* larger figures are written with an exponent */
 #define LEAST_DECIMAL 0.0001 /* smaller figures are written with an exponent */
 #define LEAST 1e-300         /* smaller figures, except 0, are written as "< 1e-300" */
-/* The ticks of a scale of ratios depend on how many times larger its upper bound is than its lower
- * one. Up to RATIO_NEAR, they are at 0.9, 1.1 and the like; below RATIO_FAR, at 0.5, 2 and the
- * like; from RATIO_FAR on, the same as on any other log scale. */
+/* The ticks of a scale of ratios depend on its upper bound divided by its lower bound. If that is
+ * at most RATIO_NEAR, they are at 0.9, 1.1 and the like; if it is less than RATIO_FAR, at 0.5, 2
+ * and the like; otherwise, they are the same as on any other log scale. */
 #define RATIO_NEAR 4.5
 #define RATIO_FAR 10000
 
@@ -52,7 +52,7 @@ static double step_of(double span)
     return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
 }
 
-/* The factors within a decade at which a log axis has ticks; ends with 0. */
+/* The factors within a decade at which a log axis has ticks, followed by 0. */
 static const double *factors_of(double decades)
 {
     static const double tens[] = { 1, 0 }, threes[] = { 1, 3, 0 }, twos[] = { 1, 2, 5, 0 },
@@ -208,7 +208,7 @@ static int decimals_of(double size)
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.09995 ? 3 : 4;
 }
 
-/* Writes "1.23e-7" or "4e18". */
+/* Writes the value with an exponent: "1.20e-7"; with `trims`, "1.2e-7". */
 static const char *write_exponent(double value, bool trims, char out[SCALE_NUMBER_SIZE])
 {
     int exponent = (int)floor(log10(fabs(value)));

@@ -11,20 +11,22 @@ struct scale {
     bool is_log;
     double low, high;
     double from, to;
-    /* The factors within a decade at which a log axis has ticks; ends with 0. NULL: they follow
+    /* The factors within a decade at which a log axis has ticks, followed by 0. NULL: they follow
      * from the number of decades. */
     const double *factors;
     bool is_ratio;    /* the values are ratios: scale_of_ratios() says which ticks they have */
-    double ticks_end; /* there are no ticks above it; 0: above `high` */
+    double ticks_end; /* the largest value that can have a tick; 0: `high` */
 };
 
-/* The smallest and the largest finite value added so far. A log axis takes only positive values. */
+/* The smallest and the largest of the values that were added. */
 struct scale_range {
     double low, high;
-    bool is_log, known; /* known: at least one value was added */
+    bool is_log; /* for a log axis: only positive values are added */
+    bool known;  /* at least one value was added; if not, `low` and `high` mean nothing */
 };
 void scale_range_add(struct scale_range *range, double value);
-/* Whether scale_range_add() takes the value into account. */
+/* Whether scale_range_add() adds the value: it ignores values that are not finite, and, for a log
+ * axis, those that are not positive. */
 bool scale_range_takes(const struct scale_range *range, double value);
 
 /* Returns a scale that contains the range, except negative values. A linear scale begins at 0, and

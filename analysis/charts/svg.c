@@ -54,8 +54,8 @@ static bool ends_right_to_left(uint32_t character, const char *next)
     return is_right_to_left(character) && *next != '\0' && !is_right_to_left(font_next(&next));
 }
 
-/* Omits U+FFFE and U+FFFF: of the characters that a drawing's texts can contain, only these two are
- * not allowed in XML. */
+/* Escapes the string for XML. Omits U+FFFE and U+FFFF: of the characters that a drawing's texts can
+ * contain, only these two are not allowed in XML. */
 static void add_escaped(struct text *out, const char *string)
 {
     while (*string != '\0') {
@@ -98,7 +98,7 @@ static void add_colour(const struct svg *svg, const char *property, enum paint p
         text_addf(svg->out, " %s=\"#%06x\"", property, (unsigned)palette_colour(theme, paint));
 }
 
-/* `more`: with SVG_CLASSES, a class to add to those of the colours, or NULL. */
+/* `more`: a class to add to the classes for the colours, used only with SVG_CLASSES; NULL: none. */
 static void add_paints(const struct svg *svg, const struct style *style, const char *more)
 {
     bool first = more == NULL;
@@ -154,7 +154,7 @@ static bool are_same(double a, double b)
     return llround(a * 10) == llround(b * 10);
 }
 
-/* Writes a horizontal or vertical line with the command H or V, which is shorter than L. */
+/* Writes a line. A horizontal or vertical line gets the command H or V, which is shorter than L. */
 static void add_line_to(struct text *out, const struct spot *from, const struct spot *to)
 {
     bool is_flat = are_same(from->y, to->y);

@@ -9,8 +9,9 @@
 #include "base/core/memory.h"
 #include "base/stats/statistics.h"
 
-#define DECODE_TOKENS 16      /* with fewer output tokens, decoding speed cannot be judged */
-#define OUTPUT_TOLERANCE 0.05 /* answers whose lengths differ by more count as different work */
+#define DECODE_TOKENS 16 /* with fewer output tokens per request, decoding cannot be judged */
+/* If the mean answer lengths of the two sides differ by a larger share, they did different work. */
+#define OUTPUT_TOLERANCE 0.05
 
 void comparison_finish(struct comparison *comparison)
 {
@@ -30,10 +31,13 @@ struct comparing {
     struct comparison *out;
     size_t run_count;
     bool by_output; /* cells that differ only in the requested output length count as different */
-    /* For each run, sums of the logarithms of its figures: `sums` over the cells in which every
-     * pair counts, `disturbed_sums` over the cells from which a disturbed pair is excluded. */
-    double sums[COMPARE_RUNS_MAX], disturbed_sums[COMPARE_RUNS_MAX];
-    bool is_excluded[COMPARE_RUNS_MAX]; /* the pair is excluded from at least one cell */
+    /* For each run, the sum of the logarithms of its figures in the cells in which every pair
+     * counts. */
+    double sums[COMPARE_RUNS_MAX];
+    /* The same in the compared cells from which at least one disturbed pair is excluded. */
+    double disturbed_sums[COMPARE_RUNS_MAX];
+    /* Indexed by pair_of(): whether the pair is excluded from at least one compared cell. */
+    bool is_excluded[COMPARE_RUNS_MAX];
 };
 
 bool compare_alike(double a, double b)
@@ -151,8 +155,8 @@ static enum left_out refusal_of(const struct comparing *comparing, const struct 
     return CELL_COMPARED;
 }
 
-/* *found: the run's cell; NULL: it has none. Returns why the cell cannot be compared, or
- * CELL_COMPARED. */
+/* Sets *found to the run's cell that matches `key`, or to NULL if there is none. Returns why the
+ * cell cannot be compared, or CELL_COMPARED. */
 static enum left_out find_cell(const struct comparing *comparing, const struct compared_cell *key,
                                const struct evidence *run, const struct evidence_cell **found)
 {
@@ -167,9 +171,9 @@ static enum left_out find_cell(const struct comparing *comparing, const struct c
     return *found == NULL ? CELL_MISSING : refusal_of(comparing, *found);
 }
 
-/* Whether the reason excludes only the pair of runs that it concerns, not the whole cell. Only
- * disturbances do, because the servers did not cause them. Failures are the servers' own, and
- * excluding only the failed pair would hide them. */
+/* Whether the reason, if the runs are paired, excludes only the pair that it concerns and not the
+ * whole cell. Only disturbances do, because the servers did not cause them. Failures are the
+ * servers' own, and excluding only the failed pair would hide them. */
 static bool is_disturbance(enum left_out why)
 {
     return why == CELL_CLIENT_LIMITED || why == CELL_CONTAMINATED;
@@ -182,7 +186,7 @@ static size_t pair_of(const struct comparing *comparing, size_t n)
 }
 
 /* Whether enough pairs remain: all of them, or at least COMPARE_PAIRS_MIN and more than half. If
- * every other pair is disturbed, that is not an accident. */
+ * half of the pairs or more are disturbed, that is no accident. */
 static bool are_enough(const struct comparing *comparing, size_t excluded)
 {
     size_t pairs = comparing->input->counts[SIDE_BASELINE];
@@ -190,8 +194,8 @@ static bool are_enough(const struct comparing *comparing, size_t excluded)
     return excluded == 0 || (pairs >= excluded + COMPARE_PAIRS_MIN && 2 * excluded < pairs);
 }
 
-/* Copies the values of the runs whose pairs are not excluded, the baseline's first. `counts`: how
- * many values each side has. */
+/* Copies to `included` the values of the runs whose pairs are not excluded, the baseline's first.
+ * Sets `counts` to the number of values copied for each side. */
 static void copy_included(const struct comparing *comparing, const double *values,
                           const bool *is_excluded, double *included, size_t counts[SIDES])
 {

@@ -18,9 +18,11 @@ enum verdict {
 const char *verdict_name(enum verdict verdict); /* "faster": the candidate is faster */
 
 struct compare_metric {
-    const char *words;      /* "output tokens/s" */
-    size_t offset;          /* of its double in struct evidence_cell */
-    size_t censored_offset; /* of the bool there that makes it a lower bound; 0: none */
+    const char *words; /* the name in sentences: "output tokens/s" */
+    size_t offset;     /* of the metric's double in struct evidence_cell */
+    /* The offset of the bool in struct evidence_cell that is true if the value is only a lower
+     * bound; 0: there is none. */
+    size_t censored_offset;
     bool higher_is_better;
     bool of_decoding; /* about the tokens after the first: answers with few tokens do not show it */
     bool of_tokens;   /* only as accurate as the token count */
@@ -36,9 +38,10 @@ extern const char *const compare_metric_names[]; /* in the same order; ends with
 #define COMPARE_CELLS_MAX 10000 /* of all runs together */
 
 struct compare_input {
-    const struct evidence *runs; /* the baseline's first */
-    size_t counts[SIDES];        /* together at most COMPARE_RUNS_MAX; no run occurs twice */
-    size_t metric;               /* index into compare_metrics */
+    /* First the baseline's runs, then the candidate's. No run occurs twice. */
+    const struct evidence *runs;
+    size_t counts[SIDES]; /* how many runs each side has; in all, at most COMPARE_RUNS_MAX */
+    size_t metric;        /* index into compare_metrics */
     /* `factors`: facts in which the sides are allowed to differ. `accepted`: facts that are allowed
      * to be unknown. Each list ends with NULL; NULL: there are none. */
     const char *const *factors;
@@ -72,7 +75,7 @@ enum pairing compare_pair_up(struct evidence *runs, const size_t counts[SIDES]);
 struct difference {
     const char *fact;
     struct text values[2]; /* "": not known */
-    const char *runs[2];   /* the two runs; borrowed from the input */
+    const char *runs[2];   /* the ids of the two runs; borrowed from the input */
     bool within_a_side; /* both runs are on one side, so they are not repetitions of each other */
     int known_count;    /* how many of the two values are known */
     /* The difference does not rule the comparison out: the fact is only reported, or its unknown
@@ -89,11 +92,11 @@ static inline bool compare_knows_neither(const struct difference *difference)
 /* ---- The comparison ---- */
 
 struct estimate {
-    double values[SIDES];    /* geometric means over the runs */
-    double ratio, low, high; /* 95 % interval (Student's t, on logarithms); NaN: there is none */
-    /* Two-sided p-values; NaN: none. p_corrected: for a cell, corrected for the number of cells by
-     * Holm's method; otherwise equal to p. */
-    double p, p_corrected;
+    double values[SIDES]; /* each side's geometric mean over its runs */
+    double ratio;         /* candidate / baseline */
+    double low, high;     /* 95 % interval (Student's t, on logarithms); NaN: there is none */
+    double p;             /* the two-sided p-value; NaN: there is none */
+    double p_corrected;   /* for a cell, p corrected for the number of cells (Holm); else p */
     enum verdict verdict; /* from p_corrected */
 };
 
@@ -122,12 +125,12 @@ struct compared_cell {
     double users, request_rate, input_length; /* as requested; NaN: not requested, or not known */
     double output_tokens; /* as requested; NaN: cells are not distinguished by it */
     enum left_out why;    /* why the cell is not compared; CELL_COMPARED: it is compared */
-    /* For a compared cell, why some of its pairs do not count; CELL_COMPARED: all of them count.
-     * Only disturbances (CLIENT_LIMITED, CONTAMINATED) exclude single pairs. They are judged alike
-     * on both sides, so that the remaining pairs favour neither. A failure is a result, and never
-     * omitted in this way. */
+    /* For a compared cell, why some of its pairs do not count (the first reason that was found);
+     * CELL_COMPARED: all of them count. Only disturbances (CLIENT_LIMITED, CONTAMINATED) exclude
+     * single pairs. They are judged alike on both sides, so that the remaining pairs favour
+     * neither. A failure is a result, and never omitted in this way. */
     enum left_out disturbed;
-    size_t pairs_left_out;
+    size_t pairs_left_out; /* how many pairs do not count, because they are disturbed */
     /* The id of the first run to which `why` applies or, in a compared cell, `disturbed`; for
      * CELL_OTHER_COUNT, of the first run with estimated tokens. NULL: the reason does not concern a
      * single run. Borrowed. */
@@ -144,12 +147,16 @@ struct comparison {
     size_t difference_count;
     size_t refused; /* how many differences are not allowed; if any, there are no cells */
     struct compared_cell *cells; /* in order of output length, input length, users, rate */
-    size_t cell_count, compared, verdicts[VERDICTS];
-    size_t estimated; /* the number of compared cells whose tokens were estimated */
-    /* Computed from each run's geometric mean over the cells in which every pair counts. If there
-     * is no such cell: over all compared cells, with only the pairs that count in each of them. */
+    size_t cell_count;
+    size_t compared;           /* the number of cells that are compared */
+    size_t verdicts[VERDICTS]; /* how many of the compared cells have each verdict */
+    size_t estimated;          /* the number of compared cells whose tokens were estimated */
+    /* The overall estimate, computed from each run's geometric mean over the cells in which every
+     * pair counts. If there is no such cell: over all compared cells, with only the pairs that
+     * count in every one of them. */
     struct estimate primary;
-    size_t primary_cells, primary_pairs_left_out;
+    size_t primary_cells;          /* how many cells `primary` is computed from */
+    size_t primary_pairs_left_out; /* how many pairs do not count in `primary` */
     /* Why the primary verdict is neither faster nor slower; NULL: it is one of them. Static. */
     const char *reason;
 };
@@ -166,15 +173,16 @@ void compare_write_facts(struct text *out); /* "model, model_revision, ..." */
 void compare_runs(const struct compare_input *input, struct comparison *out);
 /* Compares only the facts; *out as above. */
 void compare_facts(const struct compare_input *input, struct comparison *out);
-/* Compare one quantity, given as the logarithm of its value in each run. The verdict follows from
- * p, which is not corrected. compare_estimate() uses Welch's t-test on the two means,
+/* These compare one quantity, given as the logarithm of its value in each run. The verdict follows
+ * from the uncorrected p. compare_estimate() uses Welch's t-test on the two means,
  * compare_estimate_pairs() Student's t-test on the differences of `count` pairs. */
 struct estimate compare_estimate(const double *baseline, size_t baseline_count,
                                  const double *candidate, size_t candidate_count,
                                  bool higher_is_better);
 struct estimate compare_estimate_pairs(const double *baseline, const double *candidate,
                                        size_t count, bool higher_is_better);
-/* The verdict that follows from the estimate's ratio and `p`, its own p or a corrected one. */
+/* The verdict that follows from the estimate's ratio and `p`, which is the estimate's p or
+ * p_corrected. */
 enum verdict compare_verdict(const struct estimate *estimate, double p, bool higher_is_better);
 /* Whether the name is in the list, which ends with NULL or is NULL. */
 bool compare_is_named(const char *const *names, const char *name);

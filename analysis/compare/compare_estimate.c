@@ -12,8 +12,8 @@ enum verdict compare_verdict(const struct estimate *estimate, double p, bool hig
     return (estimate->ratio > 1) == higher_is_better ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
-/* The estimate for a difference of logarithms with this standard error and these degrees of
- * freedom. */
+/* Returns the estimate for a difference of mean logarithms with this standard error and these
+ * degrees of freedom. `baseline`: the baseline's mean logarithm. */
 static struct estimate estimate_of(double baseline, double difference, double error, double freedom,
                                    bool higher_is_better)
 {
@@ -28,7 +28,7 @@ static struct estimate estimate_of(double baseline, double difference, double er
     };
     double half;
 
-    if (!(error > 1e-12)) /* no spread: a side has one run, or all figures are equal */
+    if (!(error > 1e-12)) /* a side has only one run, or the figures have no spread */
         return estimate;
     half = statistics_t_quantile(COMPARE_SIGNIFICANCE, freedom) * error;
     estimate.low = exp(difference - half);

@@ -56,7 +56,8 @@ static void write_workload(const struct evidence *run, struct text *out)
         text_add(out, run->facts.dataset);
 }
 
-/* The dataset's name is a fact of its own only where it does not stand in for the workload. */
+/* Writes the dataset's name if the run states its workload. Otherwise, write_workload() writes the
+ * name in place of the workload. */
 static void write_dataset(const struct evidence *run, struct text *out)
 {
     if (run->facts.workload[0] != '\0')
@@ -75,7 +76,8 @@ static void write_input_unit(const struct evidence *run, struct text *out)
         text_add(out, length_unit_name(run->input_unit));
 }
 
-/* The fact is known if every cell has an output length; the length itself distinguishes cells. */
+/* The fact is known if every cell states the requested output length. The length itself is not
+ * written, because cells with different lengths count as different cells. */
 static void write_output_length(const struct evidence *run, struct text *out)
 {
     for (size_t i = 0; i < run->cell_count; i++)
@@ -86,13 +88,16 @@ static void write_output_length(const struct evidence *run, struct text *out)
 
 static const struct fact {
     const char *name;
-    /* If both values are unknown, they count as different, with an exception in same(). For other
-     * facts, which few tools report, they count as equal. */
+    /* `needed`: if both values are unknown, they count as different, except for a fact of the
+     * deployment if both runs measured the same revision of it. For facts that are not `needed`,
+     * because few tools report them, two unknown values count as equal. */
     bool needed;
     bool of_work;          /* a fact of the workload, not of the deployment */
     bool is_only_reported; /* a difference is reported, but does not rule the comparison out */
-    size_t offset, size;   /* in the facts; size 0: a double */
-    void (*write)(const struct evidence *run, struct text *out); /* instead of offset and size */
+    size_t offset;         /* of the value in struct evidence_facts, unless `write` is set */
+    size_t size;           /* the size of the text at `offset` in bytes; 0: a double */
+    /* Writes the fact's value, "" if it is unknown. NULL: the value is at `offset`. */
+    void (*write)(const struct evidence *run, struct text *out);
 } facts[] = {
 #define NUMBER(member) #member, .offset = offsetof(struct evidence_facts, member)
 #define TEXT(member) NUMBER(member), .size = sizeof((struct evidence_facts *)0)->member

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of metrics, of verdicts, and of the reasons not to compare a cell. */
+/* The names of metrics and verdicts, and of the reasons for not comparing a cell. */
 #include <stddef.h>
 
 #include "analysis/compare/compare.h"

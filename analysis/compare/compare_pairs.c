@@ -11,8 +11,8 @@ static bool is_pair(const struct evidence *a, const struct evidence *b)
            && strcmp(a->facts.deployment, b->facts.deployment) != 0;
 }
 
-/* All runs of a side must have measured one deployment, so that every pair compares the same two
- * deployments. */
+/* Whether all runs measured one deployment. This must be true for each side, so that every pair
+ * compares the same two deployments. */
 static bool is_of_one_deployment(const struct evidence *runs, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -21,7 +21,8 @@ static bool is_of_one_deployment(const struct evidence *runs, size_t count)
     return true;
 }
 
-/* The index of the side's run that was measured alternately with `run`; `count`: there is none. */
+/* The index of the run in `side` that was measured alternately with `run`; `count` if there is no
+ * such run. */
 static size_t find_partner(const struct evidence *run, const struct evidence *side, size_t count)
 {
     size_t i = 0;

@@ -61,7 +61,7 @@ struct block {
     const struct comparison *comparison;
     double output, rate;
     const struct axis *users, *lengths;
-    size_t first; /* index of its first length */
+    size_t first; /* the index in `lengths` of the table's first column */
 };
 
 static const struct compared_cell *cell_at(const struct block *block, double users, double length)

@@ -7,12 +7,13 @@
 #include "base/core/digest.h"
 #include "web/assets/assets.h"
 
-/* The maximum size of the file at the end of its tables, and at the end of its JSON, in bytes. What
- * follows each of them is short. */
+/* When the file has TABLES_BYTES_MAX bytes, no more charts or table rows are written. When it has
+ * DATA_BYTES_MAX bytes, no more cells are added to the JSON. The remaining bytes, up to
+ * DOCUMENT_BYTES_MAX, are for what must still follow, such as closing tags. */
 #define TABLES_BYTES_MAX (DOCUMENT_BYTES_MAX * 5 / 6)
 #define DATA_BYTES_MAX (DOCUMENT_BYTES_MAX - 12000)
-#define COMPARISON_SHARE 0.25 /* share of the room for tables and charts that a comparison gets */
-#define CHARTS_SHARE 0.75     /* share of a part's room for its charts; its table gets the rest */
+#define COMPARISON_SHARE 0.25 /* a comparison's share of the bytes for charts and tables */
+#define CHARTS_SHARE 0.75     /* the charts' share of a part's bytes; its table gets the rest */
 
 /* ---- Style and policy ---- */
 
@@ -77,7 +78,8 @@ static void write_part_name(const struct document_part *part, struct html *html)
     html_close(html, "h2");
 }
 
-/* The limit that gives a section this share of the bytes left below `limit`. */
+/* Returns the limit on the file's size that gives a section this share of the bytes left before
+ * `limit`. */
 static size_t share_of(const struct html *html, double share, size_t limit)
 {
     size_t used = html->out->length;

@@ -7,16 +7,17 @@
 #include "analysis/charts/chart.h"
 #include "analysis/report/report.h"
 
-/* An import, one side of a comparison, or the repetitions of a plan on one deployment. */
+/* An import, a run, one side of a comparison, or all repetitions of a sweep on one deployment. */
 struct document_part {
     const char *name;       /* of the deployment or the side; NULL: there is only one part */
     struct chart_runs runs; /* including their findings */
-    const struct report_input *report; /* of the same runs; NULL: none, as for an import */
+    const struct report_input *report; /* for the same runs; NULL: none, as for an import */
 };
 
 struct document {
-    const char *kind, *id; /* "Sweep", "swp_..." */
-    const char *page;      /* its URL; NULL: not known */
+    const char *kind; /* "Sweep", "Imported run", ... */
+    const char *id;   /* "swp_..."; "": none, as for a comparison */
+    const char *page; /* the URL of the report's page; NULL: not known */
     int64_t written_ms;
     const struct document_part *parts;
     size_t part_count;
@@ -24,8 +25,8 @@ struct document {
     const struct chart_comparison *comparison;
 };
 
-/* The maximum size of a file. Cells that do not fit are omitted from the table and from the JSON,
- * which say how many are missing. */
+/* The maximum size of a file in bytes. Cells that do not fit are omitted from the table and from
+ * the JSON, which say how many are missing. */
 #define DOCUMENT_BYTES_MAX 400000
 
 /* Appends the file to `out`. */

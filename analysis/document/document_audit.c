@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the audit's findings for a part of the document: one entry per rule, for all of the part's
- * runs together. */
+/* Writes the audit's findings for a part of the document: one entry for each rule that found
+ * something, for all of the part's runs together. */
 #include "analysis/document/document_parts.h"
 #include "base/core/memory.h"
 
-#define ARITHMETIC_BYTES 1200 /* a finding's arithmetic is truncated after this many */
+#define ARITHMETIC_BYTES 1200 /* a finding's arithmetic is truncated to this size */
 
 /* One rule's findings in several runs. */
 struct rule_findings {
     const struct finding *worst;     /* the first one with the greatest weight; NULL: none */
     const struct evidence *evidence; /* the run of `worst` */
     enum finding_weight weight;      /* of `worst` */
-    size_t cells, runs;
+    size_t cells;                    /* how many cells of all runs the findings name */
+    size_t runs;                     /* how many runs have such a finding */
 };
 
 /* Counts the finding's cells, except those already counted for this rule in this run. */

@@ -211,9 +211,10 @@ static void add_name(struct text *names, const char *name)
     text_addf(names, "%s%s", names->length > 0 ? ", " : "", name);
 }
 
-/* The names of the charts without figures, and of those that do not fit. */
+/* The names of the charts that are not drawn. */
 struct undrawn {
-    struct text empty, large;
+    struct text empty; /* because there are no figures for them */
+    struct text large; /* because they do not fit */
 };
 
 static void write_one(const struct document_chart *row, const struct chart_runs *runs, size_t limit,

@@ -166,8 +166,8 @@ static void write_unknown(const struct comparison *comparison, bool allowed, str
     if (names.length == 0)
         return;
     html_open(html, "p", { "class", allowed ? "soft" : "warning" });
-    html_textf(html, "Known for neither side, %s: %s.",
-               allowed ? "and treated as equal" : "which rules the comparison out",
+    html_textf(html, "Unknown on both sides, %s: %s.",
+               allowed ? "and treated as equal" : "so the comparison is refused",
                text_string(&names));
     html_close(html, "p");
 }

@@ -37,7 +37,8 @@ static bool is_known(const struct evidence_cell *cell, const struct data_column 
     return isfinite(*(const double *)member(cell, column));
 }
 
-/* Adds the column, named "group.name", if at least one cell has a value in it. */
+/* Adds the column if at least one cell has a value in it. Its name is "group.name", or "name" if
+ * `group` is "". */
 static void add_column(struct data_sheet *sheet, const struct evidence *run, const char *group,
                        const char *name, struct data_column column)
 {
@@ -112,8 +113,8 @@ static void add_facts(const struct evidence *run, struct text *out)
     text_add_char(out, ',');
 }
 
-/* Subtracts from *room the number of bytes by which the text after `from` grows when `<`, `>` and
- * `&` are escaped in a script element. */
+/* Subtracts from *room, down to 0, the number of bytes by which the data grow from index `from` on
+ * when `<`, `>` and `&` are escaped in a script element. */
 static void take_growth(const struct text *data, size_t from, size_t *room)
 {
     size_t more = 0;
@@ -124,7 +125,8 @@ static void take_growth(const struct text *data, size_t from, size_t *room)
     *room -= more < *room ? more : *room;
 }
 
-/* Facts, columns and cells that do not fit are omitted; "cells_missing" counts such cells. */
+/* Facts, columns and cells that do not fit are omitted; "cells_missing" is the number of omitted
+ * cells. */
 static void add_run(const struct evidence *run, size_t *room, struct text *out)
 {
     struct data_sheet sheet = { .count = 0 };

@@ -28,8 +28,8 @@ static void add_rows(const struct chart_grid *grid, size_t first, size_t last, s
         text_addf(out, " to %s", chart_row_name(grid->rows[last], to));
 }
 
-/* For each row, the index of the load at which it is saturated; load_count: none. The caller frees
- * the array. */
+/* For each row, the index of the smallest load at which it is certainly saturated; load_count if
+ * there is none. The caller frees the array. */
 static size_t *saturation_of(const struct chart_grid *grid)
 {
     size_t *loads = memory_zeroed(grid->row_count + 1, sizeof *loads);
@@ -39,10 +39,11 @@ static size_t *saturation_of(const struct chart_grid *grid)
     return loads;
 }
 
+/* Describes the sentence that add_saturation() writes, and the rows that are not in it. */
 struct saturated_rows {
-    double low, high; /* the smallest and the largest load at which a row is saturated */
-    size_t parts;     /* of the sentence that add_saturation() writes */
-    size_t uncertain; /* rows for which the figures show no such load */
+    double low, high; /* the smallest and the largest of the loads in the sentence */
+    size_t parts;     /* how many parts the sentence has */
+    size_t uncertain; /* how many rows have no load at which they are certainly saturated */
 };
 
 /* Writes a sentence in which neighbouring rows that saturate at the same load are one part. */
@@ -193,7 +194,7 @@ static void add_trust_sentence(const struct chart_grid *grid, json_t *sentences)
 {
     if (grid->repetitions == 1)
         json_array_append_new(sentences,
-                              json_string("There is one repetition and therefore no spread: small "
+                              json_string("With only one repetition, the spread is unknown: small "
                                           "differences between points mean nothing."));
 }
 

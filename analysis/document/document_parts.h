@@ -11,7 +11,7 @@ void document_title(const struct document *document, struct text *out);
  * run was created. */
 void document_write_head(const struct document *document, struct html *html);
 
-/* Write what the figures say, in sentences; the verdict is about saturation and limits. */
+/* These write, in sentences, what the figures say. The verdict is about saturation and limits. */
 void document_write_verdict(const struct document_part *part, struct html *html);
 void document_write_takeaways(const struct document_part *part, struct html *html);
 /* The sentences of the verdict and of the takeaways, for a part without a report, such as an
@@ -27,10 +27,12 @@ void document_write_audit(const struct document_part *part, struct html *html);
  * document_drawn) are omitted. */
 void document_write_charts(const struct document_part *part, size_t limit, struct html *html);
 struct document_chart {
-    const char *question, *name;
-    const char *plot, *quantity; /* arguments of run_chart; quantity NULL: the chart's default */
+    const char *question; /* the heading above the chart */
+    const char *name;     /* what the chart shows; used where it is not drawn, and as alt text */
+    const char *plot;     /* run_chart's argument of this name */
+    const char *quantity; /* run_chart's argument of this name; NULL: the chart's default */
     void (*draw)(const struct chart_runs *runs, struct chart *out);
-    int conditions; /* private to document_charts.c */
+    int conditions; /* flags, which are private to document_charts.c */
 };
 extern const struct document_chart document_charts[]; /* ends with a NULL question */
 

@@ -8,13 +8,14 @@
 #include "analysis/document/document_parts.h"
 #include "analysis/report/repetition_stats.h"
 
-#define PART_BYTES 200 /* maximum for each of state, status, error and warnings */
+#define PART_BYTES 200 /* the maximum size of a state, status, error or list of warnings */
 
 struct document_column {
     const char *heading;
-    size_t offset;   /* of the double in struct evidence_cell */
-    size_t at_least; /* offset of the bool that makes it a lower bound; 0: none */
-    bool is_exact;   /* shown with all its digits */
+    size_t offset; /* of the double in struct evidence_cell */
+    /* The offset of the bool that is true if the figure is only a lower bound; 0: there is none. */
+    size_t at_least;
+    bool is_exact; /* shown with all its digits */
 };
 
 #define EXACT(heading, member)                                                                     \
@@ -56,7 +57,8 @@ static const struct document_column columns[] = {
 struct sheet {
     const struct chart_runs *runs;
     bool shown[COLUMNS];
-    bool has_variants, has_states; /* has_states: some cell was not measured, or has warnings */
+    bool has_variants; /* at least one cell has a variant */
+    bool has_states;   /* at least one cell was not measured, or has warnings */
 };
 
 static double value_of(const struct evidence_cell *cell, const struct document_column *column)

@@ -186,7 +186,7 @@ struct evidence_cell *evidence_add(struct evidence *evidence)
 
     if (count == EVIDENCE_CELLS_MAX)
         return NULL;
-    if ((count & (count - 1)) == 0) /* full: capacities are 0 and the powers of two */
+    if ((count & (count - 1)) == 0) /* the array is full: its capacity is 0 or a power of two */
         evidence->cells =
             memory_resize(evidence->cells, count == 0 ? 1 : count * 2, sizeof *evidence->cells);
     cell = &evidence->cells[evidence->cell_count++];

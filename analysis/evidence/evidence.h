@@ -2,7 +2,8 @@
 /* Everything that is known about a run, measured here or by another tool, in one form in which it
  * can be audited, compared, shown and exported. Unknown values stay unknown: NaN, "" or UNKNOWN,
  * never a guess. Cells are in the order of the file or of our plan. If a file contains a grid
- * twice, both are kept; failed rows are kept, too, and lengths in words stay lengths in words. */
+ * twice, both copies are kept. Failed rows are kept, too, and lengths in words stay lengths in
+ * words. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +12,8 @@
 
 enum evidence_state {
     EVIDENCE_UNKNOWN, /* neither the file nor a figure shows the state */
-    /* Requests succeeded, or the file says so; success_rate: the share that succeeded. */
+    /* Some requests succeeded (success_rate says what share), or the file says that the cell was
+     * measured or states a speed. */
     EVIDENCE_MEASURED,
     /* Attempted without success, or marked as failed in the file, even if the file states a
      * speed. */
@@ -29,11 +31,14 @@ enum length_unit length_unit_find(const char *name); /* LENGTH_UNKNOWN: there is
 
 struct evidence_latency {
     double count, mean_ms, deviation_ms, min_ms, p50_ms, p90_ms, p95_ms, p99_ms, max_ms;
-    /* The percentile is only a lower bound, because a timeout or the cell's end cut requests off.
-     * Known for our own runs. */
+    /* Whether the percentile of this name is only a lower bound, because a timeout or the cell's
+     * end cut requests off. False for imports, whose files do not say so. */
     bool p50_at_least, p90_at_least, p95_at_least, p99_at_least;
 };
 
+/* What was measured at one load, with one input length and one output length. The tables
+ * evidence_cell_fields and evidence_latency_fields describe each figure. Figures that are not known
+ * are NaN. */
 struct evidence_cell {
     int64_t position; /* 0, 1, ... in the order of the file; for our own runs, of the plan */
     int64_t row;      /* the line in the file (CSV, JSONL), else the entry's number, from 1 */
@@ -54,13 +59,13 @@ struct evidence_cell {
     double input_tokens_usage, output_tokens_usage;
     double request_throughput, goodput; /* per second, like all rates */
     double input_throughput, output_throughput, total_throughput;
-    double token_throughput;  /* if the file does not say which tokens it counts */
+    double token_throughput;  /* tokens per second, where the file does not say which tokens */
     double stream_throughput; /* output tokens per second of one stream */
     double concurrency_actual, concurrency_max;
     double concurrency_expected; /* computed from users and think time; NaN: not known */
     double timeout_s;
     struct evidence_latency latency[METRIC_COUNT];
-    /* known for our own runs and their exports */
+    /* whether `marks` has the warning of this name */
     bool client_limited, contaminated, tokens_estimated;
     char status[64]; /* as the file says, or the state of our own cell; "": not known */
     char time[40];   /* as the file says; "": not known */
@@ -69,8 +74,10 @@ struct evidence_cell {
     char variant[200];
     /* Names of the warnings from a measurement or an export: "burst, client_limited"; "": none. */
     char marks[512];
-    char *error;        /* what went wrong, heap; NULL: not known */
-    json_t *original;   /* the row as in the file, an object of texts; NULL: our own run */
+    char *error; /* what went wrong, or why the cell was skipped; heap; NULL: not known */
+    /* The fields of the row in the file, as strings: all of them if the importer reads the file as
+     * a table; otherwise, those that the importer does not know. NULL: our own run. */
+    json_t *original;
     int64_t attempt_id; /* the accepted attempt, for our own runs; 0: none */
     /* The audit's rule that found the cell wrong; NULL: none did. Static, not stored. */
     const char *found_wrong;
@@ -95,14 +102,14 @@ struct evidence {
     char name[160];  /* the file's name; for our own runs, the sweep's id */
     /* SHA-256 of the file or, for our own runs, of the fingerprint ("" before the first cell). */
     char digest[65];
-    char principal[64];
+    char principal[64]; /* who imported the file; "" for our own runs */
     int64_t created_ms;
     /* The import whose stated facts this import corrects, or the run that this run replaces; "":
      * none. */
     char corrects[ID_SIZE];
     /* For our own runs: the newest run that replaces this one; "": none. */
     char corrected_by[ID_SIZE];
-    int64_t repetition;    /* within the sweep, for our own runs; -1: none */
+    int64_t repetition;    /* for our own runs: within the sweep, counted from 0; -1: none */
     int64_t deployment_id; /* for our own runs; 0: none */
     /* For our own runs: the measured revision of the deployment. evidence_find() moves it back to
      * the first of the consecutive revisions that measure the same (deployment_same_since() in
@@ -154,27 +161,28 @@ void evidence_of_run(const struct run_row *run, const struct cell_row *cells, si
 
 /* ---- Tables and JSON ---- */
 
-/* One row per number or text; ends with a NULL name. */
+/* A number or a text in one of the structs above. Each table of these ends with a NULL name. */
 struct evidence_field {
-    const char *name;    /* its name in the JSON */
-    size_t offset, size; /* size 0: a double; else a text of that many bytes */
+    const char *name; /* its name in the JSON */
+    size_t offset;
+    size_t size; /* 0: a double; otherwise, the size of a char array */
     const char *help;
 };
 extern const struct evidence_field evidence_cell_fields[];    /* in struct evidence_cell */
 extern const struct evidence_field evidence_latency_fields[]; /* in struct evidence_latency */
 extern const struct evidence_field evidence_fact_fields[];    /* in struct evidence_facts */
 
-/* One row per flag of a percentile that is a lower bound; ends with a NULL name. */
+/* A flag that says whether a percentile is a lower bound. The table ends with a NULL name. */
 struct evidence_flag {
     const char *name; /* its name in the JSON, where it is written only if it is true */
     size_t offset;    /* of a bool in struct evidence_latency */
 };
 extern const struct evidence_flag evidence_latency_flags[];
 
-/* These write known values only. New references. */
+/* These write only the values that are known. New references. */
 json_t *evidence_cell_json(const struct evidence_cell *cell);
 json_t *evidence_facts_json(const struct evidence_facts *facts);
-/* These read what the functions above wrote; missing members are unknown. */
+/* These read what the functions above wrote. Values that are missing in the JSON become unknown. */
 void evidence_cell_read(const json_t *json, struct evidence_cell *out);
 void evidence_facts_read(const json_t *json, struct evidence_facts *out);
 /* The document that is stored with an import: facts, unit, remarks, notes. New reference. */

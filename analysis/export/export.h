@@ -13,15 +13,15 @@ struct exporter {
     const char *format;
     const char *help;
     const char *media_type, *extension;
-    /* Writes a complete file of the cells [first, first + count). */
+    /* Writes a complete file with the cells [first, first + count). */
     void (*write)(const struct evidence *evidence, size_t first, size_t count, struct text *out);
     /* Whether failed, infeasible and skipped cells are written even if they have no requests. */
     bool takes_unmeasured;
 };
 extern const struct exporter exporters[];                 /* ends with a NULL format */
-const struct exporter *exporter_find(const char *format); /* NULL: none */
+const struct exporter *exporter_find(const char *format); /* NULL: there is no such format */
 
-/* Whether the exporter writes the cell, or skips it. */
+/* Whether the exporter writes the cell; false: it skips the cell. */
 bool export_takes(const struct exporter *exporter, const struct evidence_cell *cell);
 
 /* Adds the audit's findings to the cells as warnings, so that the exported file carries them; a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes one line of JSON per cell, in the form of aiperf's profile_export_aiperf.json: an object
- * with a member for each metric. */
+ * with a member for each metric. Cells for which export_takes is false are omitted. */
 #include <math.h>
 
 #include "analysis/export/export_private.h"
@@ -51,9 +51,8 @@ static const char *phase_type(const struct evidence *evidence, const struct evid
                                            : json_get_text(workload, "arrival", "constant");
 }
 
-/* Adds the condition that ends the phase: the number of requests planned or, if that is unknown,
- * the duration or, if that is unknown too, the number of requests sent. Returns false if none of
- * the three is known. */
+/* Adds the condition that ends the phase: the number of requests planned, else the duration, else
+ * the number of requests sent. Returns false if none of the three is known. */
 static bool add_end(json_t *phase, const struct evidence_cell *cell)
 {
     if (cell->requests_asked >= 1)
@@ -65,8 +64,8 @@ static bool add_end(json_t *phase, const struct evidence_cell *cell)
     return json_object_size(phase) > 3;
 }
 
-/* NULL: too little is known for a phase. It needs an end and an integer number of users or, if that
- * number is unknown, a rate. */
+/* The load and the end of the phase that aiperf measures. NULL: too little is known, because a
+ * phase needs an end, and an integer number of users or, if their number is unknown, a rate. */
 static json_t *phase_json(const struct evidence *evidence, const struct evidence_cell *cell)
 {
     bool is_whole = cell->concurrency >= 1 && cell->concurrency == floor(cell->concurrency);

@@ -63,8 +63,9 @@ static json_t *cell_json(const struct evidence *evidence, const struct evidence_
     export_number(json, "completed", cell->succeeded);
     export_number(json, "failed", cell->failed);
     export_number(json, "duration_s", cell->duration_s);
+    /* the speed of failed, infeasible and skipped cells is omitted, even if a file states it */
     if (cell->state == EVIDENCE_MEASURED || cell->state == EVIDENCE_UNKNOWN)
-        add_speed(json, cell); /* omitted for other cells, even if an imported file states one */
+        add_speed(json, cell);
     export_own_members(json, "serving-report", evidence, cell);
     return json;
 }

@@ -58,8 +58,8 @@ static void add_figures(json_t *json, const struct evidence_cell *cell)
     export_number(json, "max_concurrent_requests", cell->concurrency_max);
 }
 
-/* Adds the time that the cell's file gave, unchanged. If there is none, adds the time when our own
- * run was created, in vLLM's form: 20260314-190304. */
+/* For an import, adds the time that the file states for the cell, unchanged. For our own run, adds
+ * the time when the run was created, in vLLM's form: 20260314-190304. */
 static void add_date(json_t *json, const struct evidence *evidence,
                      const struct evidence_cell *cell)
 {

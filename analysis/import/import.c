@@ -89,7 +89,7 @@ static bool begins(const char *bytes, size_t length, const char *with, size_t si
     return length >= size && memcmp(bytes, with, size) == 0;
 }
 
-/* The reason why no importer can read a file that begins like this; NULL: there is none. */
+/* Why no importer can read a file that begins with these bytes; NULL: no such reason is known. */
 static const char *find_obstacle(const char *bytes, size_t length)
 {
     if (begins(bytes, length, "\xff\xfe", 2) || begins(bytes, length, "\xfe\xff", 2)
@@ -109,8 +109,8 @@ static void list_formats(struct text *out)
         text_addf(out, "%s%s", importer == importers ? "" : ", ", importer->format);
 }
 
-/* Returns the format with the largest share of its keys in the file; NULL: no format has at least
- * half of its keys there. `lacking` receives the names of the keys that the file does not have. */
+/* Returns the importer of whose `keys` the file has the largest share; NULL: of every importer's
+ * keys, the file has fewer than half. `lacking` receives the names of the missing keys. */
 static const struct importer *find_nearest(const char *bytes, size_t length, struct text *lacking)
 {
     const struct importer *nearest = NULL;
@@ -160,7 +160,7 @@ static CHECKED bool refuse_unknown(const struct import_file *file, struct error 
                      "the file has none of the known formats (%s): to see what is wrong, name the "
                      "intended format in `format`%s",
                      text_string(&formats),
-                     is_json(file) ? "; for JSON rows whose members have other names, say in "
+                     is_json(file) ? "; for JSON rows whose members have unknown names, say in "
                                      "\"columns\" what they mean: \"tput=output_tok_per_s\""
                                    : "");
 }
@@ -260,7 +260,7 @@ static bool takes_columns(const struct evidence *evidence)
 }
 
 /* Whether no cell has any result, as when a document of a different kind is read as the named
- * format. False for a table: its reader checks the columns and reports errors in their values. */
+ * format. False for tables and JSON rows: their readers have checked the columns. */
 static bool has_nothing(const struct evidence *evidence)
 {
     if (takes_columns(evidence))
@@ -291,7 +291,7 @@ bool import_read_file(const struct import_file *file, struct evidence *out, stru
             "the %s file has no requests, no rate and no latency: is it really in that format? "
             "Omit `format` to have it detected",
             out->format);
-    if (!takes_columns(out)) /* a table's reader has listed the unknown columns */
+    if (!takes_columns(out)) /* otherwise, `read` has listed the unknown columns */
         import_list_unknown(out);
     import_mark_variants(out);
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads aiperf's profile_export_aiperf.json, which has a block per metric, and
- * profile_export_aiperf_sweep.json, which has such blocks for each combination of parameters.
+/* Reads aiperf's profile_export_aiperf.json, which has a block (an object with a unit and
+ * statistics) for each metric. Also reads profile_export_aiperf_sweep.json, which has such blocks
+ * for each combination of parameters.
  * aiperf's inter_token_latency is what we and vLLM call TPOT; its inter_chunk_latency is the gap
  * between chunks. */
 #include <math.h>
@@ -263,7 +264,7 @@ static void copy_latency(const struct import_aiperf_block *block, struct evidenc
     out->max_ms *= ms;
 }
 
-/* The cached share of all input tokens, including those of requests without cached tokens. */
+/* The share of all input tokens that were cached. The requests without cached tokens count, too. */
 static double cached_share(const struct import_aiperf_profile *from)
 {
     const struct evidence_latency *cached = &from->cached.values, *all = &from->usage_input.values;

@@ -5,7 +5,7 @@
 
 #include "analysis/import/import_members.h"
 
-/* How many milliseconds one unit of time has. `unit` is aiperf's name for it, such as "sec"; ""
+/* Converts a unit of time to milliseconds: 1000 for "sec". `unit` is aiperf's name for the unit; ""
  * counts as milliseconds. NaN: the unit is not known. */
 double import_aiperf_ms(const char *unit);
 
@@ -30,14 +30,14 @@ struct import_aiperf_profile {
     double requested_concurrency, requested_rate, requested_count, requested_input,
         requested_output, timeout_s;
     char model[160], start_time[40];
-    double errors_reported; /* from the error summary; NaN: there is none */
+    double errors_reported; /* sum of the error summary's counts; NaN: there is no summary */
     char error[600];
     char aggregation[24]; /* "confidence": the file summarizes repeated runs */
     /* used only for the file of a sweep */
-    struct evidence *out;
-    struct error *refusal;
-    bool is_refused;
-    size_t combinations;
+    struct evidence *out;  /* receives a cell for each combination of parameters */
+    struct error *refusal; /* set if a cell cannot be added */
+    bool is_refused;       /* `refusal` was set */
+    size_t combinations;   /* number read so far; 0: the file is not that of a sweep */
 };
 /* Sets every value to unknown. */
 void import_aiperf_set_unknown(struct import_aiperf_profile *profile);
@@ -45,7 +45,7 @@ void import_aiperf_set_unknown(struct import_aiperf_profile *profile);
 extern const struct import_member import_aiperf_metrics[];
 /* Reads a list of model names and keeps the first. */
 bool import_aiperf_read_models(struct json_scan *scan, void *base);
-/* Adds the cell that was read; INVALID: there are too many cells. */
+/* Adds a cell with the profile's figures; INVALID: there are too many cells. */
 CHECKED bool import_aiperf_add_cell(const struct import_aiperf_profile *profile,
                                     struct evidence *out, int64_t row, json_t *original,
                                     struct error *error);

@@ -48,8 +48,8 @@ static const struct import_alias values[] = {
     { NULL, NULL },
 };
 
-/* Names that read_statistics makes and whose meaning cannot be derived from the name, with that
- * meaning; "": ignored. */
+/* The meanings of those names made by read_statistics that do not show their meaning themselves.
+ * "": the value is ignored. */
 static const struct import_alias aliases[] = {
     { "avg_concurrency", "concurrency_actual" },
     { "max_concurrency", "max_concurrent_requests" },

@@ -10,11 +10,12 @@
 #include "analysis/import/import_formats.h"
 #include "base/core/memory.h"
 
-#define VALUES_MAX ((size_t)1 << 22) /* per metric */
+#define VALUES_MAX ((size_t)1 << 22) /* maximum number of values kept for each metric */
 
 struct values {
     double *data;
-    size_t count, dropped; /* dropped: values beyond VALUES_MAX */
+    size_t count;   /* of the values in `data` */
+    size_t dropped; /* number of values not kept, because there were already VALUES_MAX */
 };
 
 struct sample {
@@ -35,9 +36,10 @@ struct records {
     struct values gaps; /* between the chunks of the request being read */
     char gap_unit[24];
     double succeeded, failed, warmup;
-    double first_ns, last_ns; /* the first start and the last end of a request */
-    double in_flight_ns;      /* from start to end, summed over the requests */
-    double input, output, usage_input, usage_output; /* sums over the successes */
+    double first_ns;     /* when the first request started */
+    double last_ns;      /* when the last request ended */
+    double in_flight_ns; /* the time from start to end, summed over the requests */
+    double input, output, usage_input, usage_output; /* tokens of all successful requests */
     char error[600];
 };
 
@@ -272,8 +274,8 @@ static CHECKED bool finish(struct records *records, struct error *error)
     import_complete_cell(cell);
     evidence_remark(
         records->out,
-        "requests combined into the one cell: %.0f; this format does not say how many users were "
-        "requested; the number in flight was computed from the requests' times",
+        "all %.0f requests were combined into one cell; this format does not say how many users "
+        "were requested, so the number in flight was computed from the requests' times",
         records->succeeded + records->failed);
     if (records->warmup > 0)
         evidence_remark(records->out, "warm-up requests skipped: %.0f", records->warmup);

@@ -22,9 +22,9 @@ bool import_cell(struct evidence *evidence, struct evidence_cell **out, struct e
                         EVIDENCE_CELLS_MAX);
 }
 
-/* A success rate outside 0 to 1 becomes unknown. If there are more successes than requests, nothing
- * is computed from them. The number of successes is computed from the success rate only if the
- * result is an integer. */
+/* A success rate outside 0 to 1 becomes unknown. If there are more successes than requests, neither
+ * the failures nor the success rate is computed. The number of successes is computed from the
+ * success rate only if the result is within 0.01 of an integer. */
 static void complete_counts(struct evidence_cell *cell)
 {
     double rounded = round(cell->attempted * cell->success_rate);

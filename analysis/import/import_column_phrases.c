@@ -9,7 +9,7 @@
 
 struct name {
     const char *word;
-    size_t value; /* an offset, or an enum metric */
+    size_t value; /* in `metrics`, an enum metric; in the other tables, a member's offset */
 };
 
 static const struct name statistics[] = {
@@ -54,14 +54,14 @@ static const struct name metrics[] = {
 
 static const struct unit {
     const char *word;
-    double scale; /* to milliseconds */
+    double scale; /* milliseconds per unit */
 } units[] = {
     { "_ms", 1 },        { "_msec", 1 },    { "_milliseconds", 1 }, { "_s", 1000 },
     { "_sec", 1000 },    { "_secs", 1000 }, { "_seconds", 1000 },   { "_us", 0.001 },
     { "_ns", 0.000001 }, { NULL, 0 },
 };
 
-/* Removes the unit from the end, and returns its scale; 0: there is none. */
+/* Removes the unit from the end, and returns its scale; 0: the name does not end with a unit. */
 static double remove_unit(char *name)
 {
     size_t length = strlen(name);
@@ -77,7 +77,8 @@ static double remove_unit(char *name)
     return 0;
 }
 
-/* Removes the statistic from the beginning or the end, and returns it; NULL: there is none. */
+/* Removes the statistic from the beginning or the end, and returns it; NULL: the name has no
+ * statistic there. */
 static const struct name *remove_statistic(char *name)
 {
     size_t length = strlen(name);
@@ -110,7 +111,7 @@ struct import_column import_column_latency(const char *heading)
     scale = remove_unit(name);
     statistic = remove_statistic(name);
     if (scale == 0)
-        scale = remove_unit(name); /* ttft_ms_p99 */
+        scale = remove_unit(name); /* in "ttft_ms_p99", the unit is before the statistic */
     while (metric->word != NULL && strcmp(metric->word, name) != 0)
         metric++;
     if (statistic == NULL || metric->word == NULL)

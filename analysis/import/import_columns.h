@@ -16,14 +16,15 @@ enum import_column_kind {
 
 struct import_column {
     enum import_column_kind kind;
-    size_t offset, size;
-    double scale;
-    enum length_unit unit; /* for an input length */
+    size_t offset;         /* of the member that stores the column's value */
+    size_t size;           /* of that member, if it is a text, in bytes */
+    double scale;          /* the member's value is the column's value times this */
+    enum length_unit unit; /* for an input length; LENGTH_UNKNOWN: the heading does not say */
     const char *assumed;   /* the unit assumed if the heading has none; NULL: no unit is assumed */
     bool is_complement;    /* a share of failures, stored as a share of successes */
-    bool is_bare_throughput; /* of requests or of tokens: only the rows can show which */
+    bool is_bare_throughput; /* requests or tokens per second: only the rows can show which */
     bool lacks_unit;         /* a latency without a unit of time: not read */
-    bool is_ignored;         /* not a figure, or one that is not needed: ignored without a remark */
+    bool is_ignored;         /* not a figure, or not needed: ignored without a remark */
     bool is_other;           /* ignored by the alias "*", not by an alias of its own */
     bool may_be_total;       /* tokens per request or in total: only the rows can show which */
 };
@@ -31,7 +32,7 @@ struct import_column {
 #define HEADING_SIZE 128
 /* Normalizes a column's heading or a member's name: lower case, with '_' between the words. */
 void import_column_normalize(const char *heading, char out[HEADING_SIZE]);
-/* The meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: none is known. */
+/* Finds the meaning of a normalized heading; IMPORT_COLUMN_UNKNOWN: it is not known. */
 struct import_column import_column_find(const char *heading);
 /* The same, only for headings composed of a statistic, a metric and a unit ("p99_ttft_ms"). A count
  * needs no unit. Otherwise, if the unit is missing, a "latency" is assumed to be in seconds, and

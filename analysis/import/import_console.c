@@ -14,7 +14,7 @@
 #define TITLE "= Serving Benchmark Result ="
 #define OPTIONS "Namespace("
 #define VALUE_SIZE 256
-#define LINES_MAX 400000 /* in all blocks together */
+#define LINES_MAX 400000 /* lines with a label, in all blocks together */
 
 #define CHUNK_LATENCY(statistic, name)                                                             \
     {                                                                                              \
@@ -78,7 +78,7 @@ static bool is_none(const char *value)
 
 /* ---- Options ---- */
 
-/* Copies the value after "name=", without the quotes around a text. */
+/* Copies the value after "name=", without the quotes around a string. */
 static void copy_option(const char *at, const char *end, char out[VALUE_SIZE])
 {
     char quote = at < end && (*at == '\'' || *at == '"') ? *at++ : '\0';
@@ -126,8 +126,8 @@ static void use_mean_length(json_t *row, const char *name)
     json_object_set_new(row, name, json_string(text_string(&mean)));
 }
 
-/* The options always contain the lengths of random datasets. Removes them if a different dataset
- * was used, else replaces them with means. */
+/* The options always contain the lengths of random datasets. Removes these lengths if a different
+ * dataset was used; otherwise, replaces SGLang's lengths with means. */
 static void resolve_lengths(json_t *row)
 {
     if (strncmp(json_get_text(row, "dataset_name", ""), "random", 6) != 0) {
@@ -138,7 +138,8 @@ static void resolve_lengths(json_t *row)
     use_mean_length(row, "random_output_len");
 }
 
-/* If neither the rate nor the number of requests in flight is limited, all start at once. */
+/* If neither the rate nor the number of requests in flight is limited, all requests start at once.
+ * Their number is then the concurrency. */
 static void resolve_load(json_t *row)
 {
     const char *prompts = json_get_text(row, "num_prompts", NULL);
@@ -249,8 +250,8 @@ static const char *tool_of(const json_t *rows)
                                                                        : "vllm bench serve";
 }
 
-/* Refuses text that is too large or that ends before the figures, and lines that have a prefix,
- * such as a time. */
+/* Refuses text that is too large, and blocks without the line "Successful requests". A block lacks
+ * it if it was cut off, or if each line has a prefix, such as a time. */
 static CHECKED bool check_blocks(const json_t *rows, size_t lines, struct error *error)
 {
     const json_t *row;

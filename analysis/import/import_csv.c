@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 
 #define GROUPED_NEEDED 3  /* a line that names groups repeats at least this many names */
-#define PREAMBLE_LINES 30 /* the heading must be one of this many first lines */
+#define PREAMBLE_LINES 30 /* lines at the beginning that are searched for the heading */
 
 bool import_table_next_line(const char **at, const char *end, const char **line, size_t *length)
 {
@@ -187,8 +187,8 @@ static bool fits_heading(const struct import_table *table)
 }
 
 /* Whether to skip the line. If so, adds a remark, unless the line is empty, a comment or a line of
- * dashes. Of the lines that do not fit the heading, only the first IMPORT_TABLE_REMARKS_MAX get a
- * remark. */
+ * dashes. A line that does not fit the heading gets no remark if IMPORT_TABLE_REMARKS_MAX lines and
+ * figures that do not fit have already been found. */
 static bool is_skipped(struct import_table *table)
 {
     char text[HEADING_SIZE];
@@ -219,7 +219,7 @@ static CHECKED bool refuse_no_rows(const struct import_table *table, struct erro
     if (table->misfits == 0)
         return error_set(error, ERROR_INVALID, "the CSV has a heading but no rows below it");
     return error_set(error, ERROR_INVALID,
-                     "no row of the CSV fits its heading of %zu fields: the last has %zu",
+                     "no row of the CSV fits its heading of %zu fields: the last row has %zu",
                      table->count, table->misfit_fields);
 }
 

@@ -6,15 +6,15 @@
 #include "analysis/import/import.h"
 
 struct import_figure {
-    double value;    /* the number; its unit is not yet applied */
-    double ms;       /* for a time with a unit: milliseconds per unit; NaN: there is no such unit */
-    bool is_percent; /* the value is a percentage */
-    bool assumed;    /* "8k" was read as 8192, as contexts are counted */
-    enum length_unit unit; /* for a length: "8k tokens"; LENGTH_UNKNOWN: none is given */
+    double value;          /* the number; its unit is not yet applied */
+    double ms;             /* milliseconds per unit of time; NaN: the text has no unit of time */
+    bool is_percent;       /* the value is a percentage */
+    bool assumed;          /* "k" was assumed to mean 1024: "8k" was read as 8192 */
+    enum length_unit unit; /* as in "8k tokens"; LENGTH_UNKNOWN: the text has no unit of length */
 };
 
 /* With `decimal_comma`, a comma is always the decimal point, as in files whose fields are separated
- * by semicolons. Without, it is the decimal point only if it cannot separate thousands ("0,318").
+ * by semicolons. Otherwise, it is the decimal point only if it cannot separate thousands ("0,318").
  * Returns false if the text has none of these forms, or if the figure is negative or not finite;
  * *out is then undefined. */
 bool import_figure_read(const char *text, bool decimal_comma, struct import_figure *out);

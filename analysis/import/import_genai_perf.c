@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads GenAI-Perf's profile_export_genai_perf.json. aiperf adopted its metrics, but has the
- * settings in other members. Before about version 0.0.12, GenAI-Perf's settings were named like its
- * command-line options. */
+/* Reads GenAI-Perf's profile_export_genai_perf.json. Its metrics have the same names as in aiperf's
+ * files, but its settings have different names. Before about version 0.0.12, GenAI-Perf's settings
+ * were named like its command-line options. */
 #include <math.h>
 #include <string.h>
 

@@ -15,17 +15,18 @@ struct benchmark {
     double streams, strategy_concurrency, rate;
     double start_s, end_s, measure_start_s, measure_end_s;
     double total, successful, incomplete, errored;
-    /* Distributions over the successful requests; that of in_flight is over all requests. Only the
-     * means are used, and the maximum of in_flight. */
+    /* Distributions over the successful requests, of which only the means are used. in_flight,
+     * however, is a distribution over all requests, and its maximum is used, too. */
     struct evidence_latency requests_rate, in_flight, input_rate, output_rate, total_rate;
     struct evidence_latency input, output;
     double input_sum, output_sum;
 };
 
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, benchmark, member, 1)
-/* A metric has a distribution for each outcome of requests. Only that of successful requests is
- * read, except for the number in flight, where that of all requests is read. `milliseconds` does
- * not scale the values, and is therefore also used for counts and rates. */
+/* A metric has one distribution for each outcome of requests, and one for all requests. Only the
+ * distribution for successful requests is read; for the number in flight, that for all requests is
+ * read instead. The table `milliseconds` does not scale the values, and is therefore also used for
+ * counts and rates. */
 #define SUCCESSFUL(table, inner)                                                                   \
     static const struct import_member table[] = { MEMBER_INSIDE("successful", 0, inner), { 0 } }
 SUCCESSFUL(milliseconds, latency_ms_members);
@@ -105,7 +106,7 @@ static const struct import_member scheduler[] = {
     MEMBER_INSIDE("requests_made", 0, requests_made),
     { 0 },
 };
-/* The statistics in files of versions before 0.4. */
+/* The statistics in files from versions before 0.4. */
 static const struct import_member run_stats[] = {
     NUMBER("start_time", start_s),
     NUMBER("end_time", end_s),
@@ -185,13 +186,14 @@ struct reading {
     struct error *error;
     bool refused;
     size_t data_sources;
-    double prompt_tokens, output_tokens; /* of the synthetic data, as requested; NaN: not known */
+    /* per request, as asked for in the options for synthetic data; NaN: not known */
+    double prompt_tokens, output_tokens;
 };
 
 /* ---- What was requested ---- */
 
 /* Finds a value in the option --data, which older versions store as it was given:
- * "prompt_tokens=256,output_tokens=64". */
+ * "prompt_tokens=256,output_tokens=64". `name` includes the '='. NaN: not found. */
 static double find_option(const char *text, const char *name)
 {
     const char *at = strstr(text, name);

@@ -21,14 +21,14 @@ struct lifecycle {
     struct evidence_latency input, output;
     struct evidence_latency usage_output; /* output tokens as the server reported them */
     struct total input_total, output_total, usage_output_total;
-    char label[160], message[400]; /* the first among the failures */
+    char label[160], message[400]; /* the first label and message of failures; "": none */
 };
 
 #define LATENCY(name, metric)                                                                      \
     MEMBER_INSIDE(name, offsetof(struct lifecycle, cell.latency[metric]), latency_s_members)
 #define NUMBER(name, member) MEMBER_NUMBER_AT(name, lifecycle, member, 1)
 
-/* A message is a text or, since version 0.7, {"message": text, "session_ids": [...]}. */
+/* A message is a string or, since version 0.7, {"message": "...", "session_ids": [...]}. */
 static bool read_message(struct json_scan *scan, void *context)
 {
     static const struct import_member inside[] = {
@@ -193,7 +193,7 @@ static void fill(struct lifecycle *from)
 
 struct reading {
     struct evidence *out;
-    size_t summaries; /* documents that state no load: sums over several stages */
+    size_t summaries; /* number of documents without a load: they add up several stages */
 };
 
 static void set_unknown(struct lifecycle *lifecycle)

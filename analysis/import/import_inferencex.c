@@ -17,7 +17,8 @@
     {                                                                                              \
         "std_" metric, "std_" name "_s"                                                            \
     }
-/* tokens per second for one user: the inverse of the TPOT, which the file also has */
+/* Tokens per second for one user. They are ignored: the file also has the TPOT, which is their
+ * inverse. */
 #define INVERSE(metric)                                                                            \
     { "mean_" metric, "" }, { "median_" metric, "" }, { "p90_" metric, "" },                       \
         { "p95_" metric, "" }, { "p99_" metric, "" }, { "p99.9_" metric, "" },                     \
@@ -42,7 +43,7 @@ static const struct import_alias aliases[] = {
     { "tput_per_gpu", "" },
     { "output_tput_per_gpu", "" },
     { "input_tput_per_gpu", "" },
-    /* these distinguish configurations, and are kept as text only */
+    /* these distinguish configurations, and are kept only as text */
     { "infmax_model_prefix", "" },
     { "recipe_fingerprint", "" },
     { "run_url", "" },
@@ -102,7 +103,7 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
     divisors.all = number_of(cell, "num_gpus");
     if (isnan(divisors.all) && !isnan(tensor))
         divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
-    if (isnan(divisors.all)) /* in the dashboard, each accelerator counts as prefill and decode */
+    if (isnan(divisors.all)) /* the dashboard counts each accelerator as prefill and as decode */
         divisors.all = divisors.decode;
     divisors.prefill = divisors.decode = divisors.all;
     return divisors;

@@ -31,7 +31,8 @@ static const struct import_alias aliases[] = {
     { NULL, NULL },
 };
 
-/* Members that are not settings: rows of the same run can differ in them. */
+/* Members that are results, or that describe the test or the file. Rows that differ in any other
+ * member are different variants. */
 static const char *const results[] = { "n_prompt",   "n_gen",      "test",   "test_time",
                                        "avg_ns",     "stddev_ns",  "avg_ts", "stddev_ts",
                                        "samples_ns", "samples_ts", "t/s",    "model_filename",

@@ -95,7 +95,7 @@ static bool store_number(double value, double *out)
     return true;
 }
 
-/* Stores a number that is written as text, such as "4.0": some tools write options that way. */
+/* Stores a number that is written as a string, such as "4.0": some tools write options that way. */
 static bool store_number_text(const struct json_scan *scan, double scale, double *out)
 {
     char text[64], *end;

@@ -7,7 +7,7 @@
 #include "base/json/json_scan.h"
 
 enum member_kind {
-    MEMBER_NUMBER = 1, /* a double, times `scale` */
+    MEMBER_NUMBER = 1, /* stored as a double: the number in the file times `scale` */
     MEMBER_TEXT,
     MEMBER_OBJECT,  /* read by `members`, into the struct that begins at `offset` */
     MEMBER_READ,    /* read by the function `read`, which consumes the value */
@@ -17,7 +17,8 @@ enum member_kind {
 struct import_member {
     const char *name; /* NULL: end of the table */
     enum member_kind kind;
-    size_t offset, size; /* size: for a text */
+    size_t offset; /* of the struct's member */
+    size_t size;   /* of the struct's member, if it is a text, in bytes */
     double scale;
     const struct import_member *members;
     bool (*read)(struct json_scan *scan, void *base);
@@ -53,20 +54,25 @@ extern const struct import_member latency_ms_members[], latency_s_members[];
 /* Begins a scan of another tool's file: Python's NaN and Infinity are read as null. */
 void import_scan_init(struct json_scan *scan, const char *bytes, size_t length);
 
-/* Reads the next value, an object, into `base`, as the table says. A value that is not an object is
- * skipped, even if the table has a row for an object. Members that are not in the table, or whose
- * number or text does not fit the row, are unknown and are skipped, too. `unknown` receives them as
- * text (NULL: not wanted), except nulls: at most 128 per object, then "(more)". Long texts are
- * truncated, and a string of 4,096 bytes or more becomes "". Members of nested objects are named
- * "object.member" there. False: the JSON is invalid (json_scan_fail reports it), or a row's `read`
- * returned false. */
+/* Reads the next value into `base`, as the table says. If it is not an object, it is skipped; so is
+ * the value of a MEMBER_OBJECT that is not an object.
+ *
+ * A member is unknown if the table has no row for it, or if its value does not fit the row: the
+ * type is wrong, or the number is negative or not finite. Unknown members are not stored in `base`.
+ * Instead, `unknown` (NULL: not wanted) receives their values as text, except nulls: at most 128
+ * per object, then "(more)". In `unknown`, a member of a nested object is named "object.member".
+ *
+ * A string that is too long for its place is truncated. A string of 4,096 bytes or more is not
+ * copied at all: the struct's member stays as it was, and in `unknown` the value is "".
+ *
+ * False: the JSON is invalid (json_scan_fail reports it), or a row's `read` returned false. */
 bool import_object(struct json_scan *scan, const struct import_member *members, void *base,
                    json_t *unknown);
-/* Skips the value that begins with `token`. If it is a text that is not empty, and *error is NULL,
- * sets *error to a copy on the heap. For a text of 1,000 bytes or more, *error says only that it
- * was too long. False: the JSON is invalid. */
+/* Skips the value that begins with `token`, which was already read. If the value is a string that
+ * is not empty, and *error is NULL, sets *error to a copy on the heap. For a string of 1,000 bytes
+ * or more, *error says only that it was too long. False: the JSON is invalid. */
 bool import_skip_error(struct json_scan *scan, enum json_scan_token token, char **error);
-/* Skips the value that begins with `token`. False: the JSON is invalid. */
+/* Skips the value that begins with `token`, which was already read. False: the JSON is invalid. */
 bool import_skip(struct json_scan *scan, enum json_scan_token token);
 /* Calls `each` for every element of the next value, an array. The element is then the scan's next
  * value, and `each` must consume it. A value that is not an array is skipped. False: the JSON is
@@ -95,13 +101,13 @@ CHECKED bool import_documents(const char *bytes, size_t length,
                                                    int64_t line, struct error *error),
                               void *context, struct error *error);
 
-/* What our own exports add, except marks and variant, which are read into the cell, and the run,
- * which is not used. */
+/* What our own exports add to another tool's format. They also add marks and a variant, which are
+ * read into the cell, and a run id, which is ignored. */
 struct import_own {
-    double context;
+    double context; /* an input length that is not known to be in tokens; NaN: none is stated */
     char context_unit[16], format[16], tool[96];
 };
-/* Table rows for all members that our exports add. The struct must have a `cell` and an `own`. */
+/* Table rows for all members that our exports add, for a struct with a `cell` and an `own`. */
 #define OWN_MEMBERS(type)                                                                          \
     MEMBER_TEXT_AT("opsbrain_marks", type, cell.marks),                                            \
         MEMBER_TEXT_AT("opsbrain_variant", type, cell.variant),                                    \
@@ -110,8 +116,9 @@ struct import_own {
         MEMBER_TEXT_AT("opsbrain_format", type, own.format),                                       \
         MEMBER_TEXT_AT("opsbrain_tool", type, own.tool), MEMBER_IGNORE("opsbrain_run")
 void import_own_init(struct import_own *own);
-/* If one of our exporters wrote the file, sets the tool that made the measurement, and, if the
- * input length is not counted in tokens, the cell's input length and its unit. */
+/* If one of our exporters wrote the file, sets the tool that made the measurement. If the file
+ * states an input length that is not known to be in tokens, sets the cell's input length and the
+ * unit. */
 void import_own_apply(const struct import_own *own, struct evidence_cell *cell,
                       struct evidence *out);
 /* Whether our exporter of this format wrote the file. */
@@ -125,11 +132,11 @@ CHECKED bool import_cell(struct evidence *evidence, struct evidence_cell **out,
 enum evidence_state import_state_of(const char *status);
 /* Whether a throughput of requests or output tokens, or a mean or median latency, is above 0. */
 bool import_has_speed(const struct evidence_cell *cell);
-/* Computes the figures that follow from others (failed = attempted - succeeded, ...), the state if
- * it is unknown, and the flags of the warnings in `marks`. A success rate outside 0 to 1 becomes
- * unknown. A latency becomes unknown if its mean, minimum, maximum or a percentile is zero, and
- * none of these is above zero. */
+/* Computes the figures that follow from others (failed = attempted - succeeded, ...) and, if it is
+ * unknown, the state. Sets the flags that belong to the warnings listed in the cell's `marks`. A
+ * success rate outside 0 to 1 becomes unknown. A latency becomes unknown if its mean, minimum,
+ * maximum and percentiles are all zero or unknown, and at least one of them is zero. */
 void import_complete_cell(struct evidence_cell *cell);
-/* Adds a remark that lists the figures that are only in the cells' originals, because struct
- * evidence_cell has no member for them. */
+/* If a cell's `original` (the row as in the file) has figures for which struct evidence_cell has no
+ * member, adds a remark that lists their names. */
 void import_list_unknown(struct evidence *evidence);

@@ -12,14 +12,14 @@
 #include "base/core/memory.h"
 
 #define DEPTH_MAX 6     /* of nested objects */
-#define GROUPS_MAX 4    /* of nested groups */
+#define GROUPS_MAX 4    /* of nested groups (lists or objects of rows) */
 #define VALUE_SIZE 1024 /* bytes, with the NUL; a longer text is not kept */
 #define ABSENT SIZE_MAX
 
 /* The file is read twice: first for the names of all rows' members, then for the rows. */
 struct rows {
     struct import_table table;
-    json_t *indices; /* name to column */
+    json_t *indices; /* each member's name with the index of its column */
     bool is_first_pass;
     /* Whether the file begins with '{', not with a list. If so, a row that is a whole document is
      * identified by its line. */
@@ -27,7 +27,8 @@ struct rows {
     int64_t line; /* the row's line, if the row is a whole document; 0: rows are numbered */
     /* The column for the names of a document's members, if these are rows or contain rows. */
     const char *label;
-    size_t rows, names_left_out;
+    size_t rows;           /* number read so far in this pass */
+    size_t names_left_out; /* members without a column, because there are too many names */
     /* The values of the row being read and of the objects around it, each ending with NUL; at[i] is
      * the offset of column i's value, or ABSENT. */
     struct text values;

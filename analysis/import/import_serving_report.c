@@ -44,8 +44,8 @@ static const struct import_member cell_members[] = {
     { 0 },
 };
 
-/* Reads the next value, an object. The caller frees *out with report_cell_finish, even after a
- * failure, or with report_cell_add_take. */
+/* Reads the next value, an object. Even after a failure, the caller must pass *out to
+ * report_cell_finish, or to report_cell_add_take, which finishes it. */
 static bool report_cell_read(struct json_scan *scan, struct report_cell *out)
 {
     *out = (struct report_cell){ 0 };
@@ -112,7 +112,7 @@ struct report {
     struct error *error;
     bool refused;
     struct evidence_facts facts;
-    double input_length, output_tokens, requests; /* of the workload, for cells that state none */
+    double input_length, output_tokens, requests; /* the workload's, for cells that state none */
     char currency[16];
     double price_per_chip_hour;
 };

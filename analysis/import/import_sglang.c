@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the JSONL of SGLang's `bench_serving`, which has a line per measurement. Most members have
- * vLLM's names. A line also has lengths that the workload did not use. It shows how many requests
- * were sent only if the tool was started with --output-details. */
+ * vLLM's names. A line also has the length options of datasets that were not used. It shows how
+ * many requests were sent only if the tool was started with --output-details. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct result {
     struct evidence_facts facts;
     char dataset[64];
     double random_input, random_output, range_ratio, sharegpt_output;
-    double sent; /* from the list of all requests' errors, if the line has it */
+    double sent; /* how many requests were sent; NaN: the line has no list of errors */
     double total_prompt, total_cached;
 };
 
@@ -30,8 +30,8 @@ struct result {
         CELL("p99_" name "_ms", latency[metric].p99_ms),                                           \
         CELL("max_" name "_ms", latency[metric].max_ms)
 
-/* Counts the requests sent: the list has an error text for each, "" if there was no error. Keeps
- * the first text that is not empty. */
+/* The list has a string for each request sent: its error, or "" if there was no error. Counts the
+ * requests, and keeps the first string that is not empty. */
 static bool read_error(struct json_scan *scan, void *context)
 {
     struct result *result = context;
@@ -148,7 +148,8 @@ static void merge_fact(char *all, const char *one, size_t size, bool is_first)
         all[0] = '\0';
 }
 
-/* A line without the number leaves *all unchanged, unless it is the first line. */
+/* If two lines have different numbers, *all becomes NaN. A line without the number leaves *all
+ * unchanged, unless it is the first line. */
 static void merge_number(double *all, double one, bool is_first)
 {
     if (is_first)
@@ -196,7 +197,8 @@ static void complete_cell(const struct result *result, struct evidence_cell *cel
     import_complete_cell(cell);
 }
 
-/* If neither the rate nor the number of requests in flight is limited, all start at once. */
+/* If neither the rate nor the number of requests in flight is limited, all requests start at once.
+ * Their number is then the concurrency. */
 static void complete_burst(struct evidence_cell *cell)
 {
     if (isnan(cell->request_rate_asked) && isnan(cell->concurrency))

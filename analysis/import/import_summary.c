@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a sweep's summary. It has an object for each model. That object's "cells" has the model's
- * cells as members, with names such as "c1024-u16". */
+/* Reads a sweep's summary, which has an object for each model. In that object, the member "cells"
+ * is an object with the model's cells, which have names such as "c1024-u16". */
 #include "analysis/import/import_formats.h"
 #include "analysis/import/import_members.h"
 #include "analysis/import/import_table.h"

@@ -8,7 +8,7 @@
 
 /* ---- What a heading means ---- */
 
-/* The name in a stated "heading=name"; NULL: it is not for this heading. */
+/* The name in `stated`, which is "heading=name"; NULL: `stated` is for another heading. */
 static const char *stated_name(const char *stated, const char *heading)
 {
     const char *equals = strrchr(stated, '=');
@@ -166,7 +166,7 @@ static bool are_alike(const struct import_column *a, const struct import_column 
            && a->offset == b->offset;
 }
 
-/* A vague column is kept only as text if another column is clearly for the same figure. */
+/* A vague column is not read, but kept as text, if another is clearly for the same figure. */
 static void drop_vague(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
@@ -175,7 +175,7 @@ static void drop_vague(struct import_table *table)
                 table->columns[i].kind = IMPORT_COLUMN_UNKNOWN;
 }
 
-/* Of two columns for the same figure, the later is kept only as text. */
+/* Of two columns for the same figure, the later is not read, but kept as text. */
 static void drop_repeated(struct import_table *table)
 {
     for (size_t i = 0; i < table->count; i++)

@@ -18,19 +18,19 @@ struct import_table {
     struct evidence *out;
     const struct import_alias *aliases; /* the tool's; NULL: none */
     const char *const *stated; /* `columns` of struct import_file; they override the aliases */
-    size_t count;              /* of columns */
+    size_t count;              /* number of columns */
     struct import_column columns[CSV_FIELDS_MAX];
     char headings[CSV_FIELDS_MAX][HEADING_SIZE]; /* as in the file */
-    bool fact_seen[CSV_FIELDS_MAX];              /* a row had a value for this fact */
-    bool fact_differs[CSV_FIELDS_MAX];           /* a later row had a different value */
+    bool fact_seen[CSV_FIELDS_MAX];    /* a row has had a value for the fact in this column */
+    bool fact_differs[CSV_FIELDS_MAX]; /* a later row had a different value for that fact */
     /* Several columns may hold the same figure: in each row, the first number is read. */
     bool has_alternatives;
-    size_t fields_kept;
+    size_t fields_kept;   /* number of fields in the rows read so far */
     size_t misfits;       /* rows and figures that did not fit */
     size_t misfit_fields; /* number of fields in the row with the last misfit */
     bool has_assumed;     /* a remark already says how figures such as "8k" were read */
     bool has_row_numbers; /* csv.line is the number of a row, not of a line */
-    char word[64];        /* what the row being read has in place of a figure, such as "OOM" */
+    char word[64];        /* what the current row has in place of a figure: "OOM"; "": nothing */
 };
 
 /* ---- Columns ---- */
@@ -40,13 +40,13 @@ struct import_table {
 CHECKED bool import_table_check_stated(const char *const *stated, struct error *error);
 /* Appends a column with this heading, and finds its meaning. */
 void import_table_add_column(struct import_table *table, const char *heading);
-/* Returns the number of known columns: those read as figures of a cell, and those ignored because
- * of their own heading, not because of the alias "*". Sets *results to the number of columns that
+/* Returns the number of known columns: those that are read as figures of a cell, and those that are
+ * ignored, except those that only the alias "*" covers. Sets *results to the number of columns that
  * are read as a rate or a latency. */
 size_t import_table_known(const struct import_table *table, size_t *results);
 /* Call it when all columns have been added. It determines the unit of lengths, and adds a remark on
  * each column whose unit is assumed. Of several columns for the same figure it keeps only one,
- * unless has_alternatives is set. INVALID: a stated column is not in the table. */
+ * unless has_alternatives is set. INVALID: a heading in `stated` is not in the table. */
 CHECKED bool import_table_columns_done(struct import_table *table, struct error *error);
 /* Sets the error for a file with fewer than two known columns: INVALID. `what` begins the message.
  */

@@ -10,7 +10,7 @@
 #include "base/core/memory.h"
 
 #define FIELD_SIZE 1024        /* bytes; a longer field is truncated */
-#define FIELDS_KEPT_MAX 400000 /* in all rows together */
+#define FIELDS_KEPT_MAX 400000 /* of all rows together; a file with more is refused */
 
 void import_table_copy(const struct import_table *table, size_t i, char *out, size_t size)
 {
@@ -66,7 +66,7 @@ bool import_table_is_share(const struct import_column *column)
            || column->offset == offsetof(struct evidence_cell, cached_share);
 }
 
-/* Sets the run's unit of lengths if it has none yet; false: it has a different one. */
+/* Sets the run's unit of lengths if it is not known yet; false: the run has a different unit. */
 static bool agree_on_unit(struct evidence *out, enum length_unit unit)
 {
     if (out->input_unit == LENGTH_UNKNOWN)
@@ -74,7 +74,8 @@ static bool agree_on_unit(struct evidence *out, enum length_unit unit)
     return out->input_unit == unit;
 }
 
-/* Converts the figure to the cell's unit; false: its unit does not fit the column. */
+/* Converts the figure to the cell's unit; false: its unit does not fit the column, or the result is
+ * not finite. */
 static bool apply_unit(struct import_table *table, const struct import_column *column,
                        const struct import_figure *figure, double *out)
 {
@@ -100,8 +101,8 @@ static void remark_assumed(struct import_table *table, const char *text, double 
                     value);
 }
 
-/* If the column should hold users or lengths, adds the text that it has instead of a number to the
- * cell's variant, to tell cells with different texts apart. */
+/* Adds a text that stands in place of a number of users or a length to the cell's variant, so that
+ * cells with different texts remain different cells. */
 static void add_to_variant(const struct import_column *column, const char *text,
                            struct evidence_cell *cell)
 {

@@ -46,8 +46,8 @@ static void resolve_shares(const struct import_table *table)
     }
 }
 
-/* Whether the throughput counts requests. With one user, requests per second times the seconds that
- * a request takes is about 1 (Little's law); tokens per second hardly ever give 1. */
+/* Whether the throughput counts requests. With one user, requests per second times the mean
+ * seconds per request is about 1 (Little's law); with tokens per second, it hardly ever is. */
 static bool is_request_throughput(const struct evidence *out)
 {
     for (size_t i = 0; i < out->cell_count; i++) {
@@ -186,9 +186,11 @@ static void resolve_facts(const struct import_table *table)
             *(double *)(void *)((char *)&table->out->facts + table->columns[i].offset) = NAN;
         else
             *((char *)&table->out->facts + table->columns[i].offset) = '\0';
-        evidence_remark(table->out,
-                        "the rows differ in \"%s\": the file holds several runs (see each row)",
-                        table->headings[i]);
+        evidence_remark(
+            table->out,
+            "the rows differ in \"%s\": the file holds several runs, and each row keeps its "
+            "own value",
+            table->headings[i]);
     }
 }
 

@@ -10,7 +10,7 @@
 #define KEYS_MAX 32 /* members compared between the cells; further ones are ignored */
 
 static const struct name {
-    const char *word;
+    const char *word; /* normalized name of a column or member */
     /* The member's value may be no more than a name for the row: the member distinguishes runs only
      * if one of its values occurs at several loads or lengths. */
     bool is_label;

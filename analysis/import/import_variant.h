@@ -10,6 +10,6 @@ bool import_is_variant(const char *name);
 /* Looks in the cells' original rows for members that distinguish runs. Adds those that differ
  * between the cells to each cell's `variant`. */
 void import_mark_variants(struct evidence *evidence);
-/* Does the same with all other members, except those named in `results` (ends with NULL): for tools
- * whose rows contain all their settings. */
+/* Does the same with the members for which import_is_variant is false, except those named in
+ * `results` (ends with NULL): for tools whose rows contain all their settings. */
 void import_mark_differing(struct evidence *evidence, const char *const *results);

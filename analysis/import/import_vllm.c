@@ -33,7 +33,8 @@ static bool read_errors(struct json_scan *scan, void *base)
     return import_array(scan, read_error, base);
 }
 
-/* Reads a number or "inf". With "inf", only max_concurrency, if it is set, delays requests. */
+/* Reads a number or "inf". "inf" means that nothing delays requests, except max_concurrency if it
+ * is set. */
 static bool read_rate(struct json_scan *scan, void *base)
 {
     struct import_vllm_result *result = base;
@@ -184,7 +185,7 @@ static void complete_burst(const struct import_vllm_result *result, struct evide
     reading->noted_bursts = true;
 }
 
-/* Stores the model and the dataset in the row, since a file's results may have different ones. */
+/* Stores the model and the dataset in the row, since the results in a file may differ in them. */
 static void keep_facts(const struct import_vllm_result *result, json_t *original)
 {
     if (result->facts.model[0] != '\0')
@@ -206,7 +207,7 @@ static void merge_facts(const struct import_vllm_result *result, struct evidence
     if (strcmp(out->facts.model, result->facts.model) == 0 || out->facts.model[0] == '\0')
         return;
     out->facts.model[0] = '\0';
-    evidence_remark(out, "the results are for several models: see each row");
+    evidence_remark(out, "the results are for several models, which are named in the rows");
 }
 
 static CHECKED bool read_result(void *context, const char *document, size_t size, int64_t line,

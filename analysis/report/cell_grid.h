@@ -20,23 +20,25 @@ struct cell_grid_axis {
 
 struct cell_grid {
     struct cell_grid_axis outputs, contexts, loads, repetitions;
-    bool is_rate;                  /* loads are requests arriving per second; otherwise users */
-    const struct cell_row **cells; /* each borrowed, or NULL if there is no such cell */
+    bool is_rate; /* loads are requests arriving per second; otherwise users */
+    /* One for each combination of the axes' values; each borrowed, or NULL if there is no such
+     * cell. */
+    const struct cell_row **cells;
 };
 
 /* One point of the grid, with all repetitions. */
 struct grid_point {
     const struct cell_row *const *cells; /* each borrowed, or NULL if there is no such cell */
-    size_t count;
+    size_t count; /* number of repetitions in the grid, and of items in `cells` */
     int64_t output_tokens, context_tokens;
     double load; /* users, or requests per second */
     bool is_rate;
 };
 
-/* "64 users", "1 user", "2.5 requests/s"; returns `out`. */
+/* Writes "64 users", "1 user" or "2.5 requests/s"; returns `out`. */
 #define LOAD_SIZE 48
 const char *cell_grid_load_name(double load, bool is_rate, char out[LOAD_SIZE]);
-/* A rate as a real, users as an integer. New reference. */
+/* Returns a rate as a real, a number of users as an integer. New reference. */
 json_t *cell_grid_load_json(double load, bool is_rate);
 /* Adds the load as the member "users" or "request_rate", with `prefix` before the name. */
 void cell_grid_load_set(json_t *json, const char *prefix, double load, bool is_rate);
@@ -64,7 +66,7 @@ bool grid_point_is_sound(const struct grid_point *point);
 /* The word that is shown instead of a figure: "failed", "too long", "skipped", "inferred", "-". */
 const char *grid_point_word(const struct grid_point *point);
 
-/* What the server monitor reported for the cell; NULL: nothing. New reference. */
+/* The server's own counters for the cell; NULL: none are stored. New reference. */
 json_t *cell_grid_server_counters(const struct cell_row *cell);
 /* The cell's most frequent class of failure; FAILURE_NONE if no request failed. */
 enum failure cell_grid_failure(const struct cell_row *cell);

@@ -10,10 +10,11 @@ struct failure_onset {
     bool found;
     struct grid_point point;
     const struct cell_row *cell; /* the repetition that failed worst */
-    enum failure failure;        /* FAILURE_NONE: not known */
-    int64_t failed, attempted;   /* requests of that cell, as its measurement counts them */
-    /* The message of that cell's most frequent failure; if there is none, the cell's reason, which
-     * may be "". */
+    enum failure failure;        /* the most frequent class in `cell`; FAILURE_NONE: not known */
+    int64_t failed;              /* number of requests of `cell` that failed */
+    int64_t attempted;           /* number of requests that `cell` attempted */
+    /* The first error message in that class; if there is none, the reason of `cell`, which can be
+     * "". */
     const char *message;
     /* Number of larger loads at which no repetition was measured: they failed, are infeasible or
      * were skipped. */

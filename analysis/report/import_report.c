@@ -45,7 +45,7 @@ static const struct shown shown[] = {
     SHOWN("Whole request p99, ms", latency[METRIC_E2E].p99_ms),
 };
 
-/* Returns a size or a fact as text, with up to ten digits, in `out`; or "?" if it is not known. */
+/* Writes the value to `out`, with up to ten digits, and returns `out`; "?": it is not known. */
 static const char *exact(double value, char out[NUMBER_SIZE])
 {
     if (isnan(value))

@@ -8,8 +8,10 @@
 /* How a point of the grid compares with the limits. Only its repetitions that were measured or
  * failed are judged. */
 struct largest_load_level {
-    bool judged;              /* at least one repetition was judged */
-    double ratio;             /* the mean of slo_nearest.ratio over these repetitions */
+    bool judged; /* at least one repetition was judged */
+    /* The mean of slo_nearest.ratio over the judged repetitions: the point meets the limits if this
+     * is at most 1. */
+    double ratio;
     struct slo_nearest worst; /* the result of the repetition with the largest ratio */
     struct grid_point point;
 };
@@ -20,8 +22,8 @@ struct largest_load {
     struct largest_load_level met;
     /* The smallest load above `met` that misses the limits; `judged` is false if there is none. */
     struct largest_load_level miss;
-    /* Every load between `met` and `miss` was judged. Without `met`, this means every load below
-     * `miss`; without `miss`, every load above `met`. */
+    /* Every load between `met` and `miss` was judged. If no load meets the limits: every load below
+     * `miss`. If no larger load misses them: every load above `met`. */
     bool exact;
     /* Number of loads smaller than `met` that miss the limits nevertheless. */
     size_t smaller_misses;

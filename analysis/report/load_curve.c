@@ -5,20 +5,22 @@
 
 #include "base/core/memory.h"
 
-#define DOUBT 1.5 /* a bound allows for this multiple of the noise */
-/* No bound differs from its figure by more than this share of it, so that bounds stay positive. */
+#define DOUBT 1.5 /* bounds computed from a figure allow for this multiple of its noise */
+/* The allowance is at most this share of the figure, so that bounds stay positive. */
 #define DOUBT_LIMIT 0.9
 /* Replaces DOUBT_LIMIT where find_saturated compares tokens/s with a share of the peak. */
 #define DOUBT_LIMIT_AT_PEAK 0.02
-/* Loads that differ by less than this factor may run in batches padded to the same size. */
+/* most_beyond compares two loads only if they differ by at least this factor: closer loads might
+ * run in batches padded to the same size. */
 #define SPAN_LEAST 1.9
-#define STEPS 50 /* loads tried between two points, to find the largest value there */
+#define STEPS 50 /* most_between divides the interval between two points into this many steps */
 
 /* In a closed loop, requests are taken to wait for others to end if the server itself counts at
  * least the share WAITING_SHARE of them as waiting. They are also taken to wait if, compared with a
  * smaller load, the time to the first token is longer by at least the share WAIT_TIME_SHARE of the
  * request's time, and has grown by more than WAIT_GROWTH times the factor by which the load grew.
- * (Without waiting, even reading all prompts one after the other would take less time.) */
+ * (Without waiting, the time to the first token would grow no faster than the load, even if the
+ * server read all prompts one after the other.) */
 #define WAITING_SHARE 0.5
 #define WAIT_TIME_SHARE 0.25
 #define WAIT_GROWTH 1.5
@@ -27,7 +29,7 @@ struct curve {
     const struct load_point *points;
     size_t count;
     bool is_rate;
-    size_t top; /* the point with the most tokens/s */
+    size_t top; /* index of the point with the most tokens/s */
 };
 
 static double load(const struct curve *curve, size_t i)
@@ -84,8 +86,8 @@ static bool is_full(const struct curve *curve, size_t i)
 }
 
 /* The number of requests that the server processes at the same time. It is computed at the first
- * point, from `from` on, at which requests wait, because it is most accurate there. INFINITY: there
- * is no such point. */
+ * point with index `from` or above at which requests wait, because it is most accurate there.
+ * INFINITY: there is no such point. */
 static double requests_at_once(const struct curve *curve, size_t from)
 {
     for (size_t i = from; i < curve->count; i++) {
@@ -177,9 +179,9 @@ static void find_most(const struct curve *curve, double *most)
 
 /* ---- The interval ---------------------------------------------------------------------------- */
 
-/* Returns the index of the first saturated point: the best tokens/s of the points up to it reach
- * SATURATION_SHARE of the most that its load or any larger load can give. Returns `count` if there
- * is no such point. */
+/* Returns the index of the first saturated point, or `count` if there is none. Point i is saturated
+ * if the best tokens/s of points 0 to i reach SATURATION_SHARE of the most that the load of point i
+ * or any larger load can give. */
 static size_t find_saturated(const struct curve *curve)
 {
     FREE_AUTO double *most = memory_zeroed(curve->count + 1, sizeof *most);
@@ -196,8 +198,8 @@ static size_t find_saturated(const struct curve *curve)
     return i;
 }
 
-/* The lower end of the interval: by Little's law, no smaller load gives as much as saturation
- * requires. It is at most the top point's load. */
+/* The lower end of the interval: by Little's law, no smaller load gives the tokens/s that
+ * saturation requires. It is at most the top point's load. */
 static double least_load(const struct curve *curve)
 {
     double share =

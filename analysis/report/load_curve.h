@@ -7,10 +7,10 @@
  *
  * The functions rely on three assumptions. Adding users never makes the server faster for any
  * of them, so what one load gives bounds what a larger load can give (Little 1961). Tokens/s rise
- * to a single peak. The time per token (load / tokens/s) never grows more slowly than it did at
- * smaller loads, so its growth bounds the peak between the measured loads and beyond them. A server
- * that pads its batches violates the last assumption slightly; this does not matter if each load is
- * twice the previous one. */
+ * to a single peak. The time per token (load divided by tokens/s) never grows more slowly than it
+ * did at smaller loads, so its growth bounds the peak between the measured loads and beyond them. A
+ * server that pads its batches violates the last assumption slightly; this does not matter if each
+ * load is at least twice the previous one. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,9 +31,10 @@ struct load_point {
 };
 
 struct load_verdict {
-    bool reached;     /* false: saturation is, or may be, beyond the largest load */
-    double low, high; /* the interval, both ends included; high is INFINITY unless reached */
-    size_t at; /* index of the first point that is certainly saturated; if none is, of the last */
+    bool reached;   /* false: saturation is, or may be, beyond the largest load */
+    double low;     /* the smallest load in the interval that contains saturation */
+    double high;    /* the largest load in that interval; INFINITY unless `reached` */
+    size_t at;      /* index of the first saturated point; if there is none, of the last point */
     double at_once; /* requests processed while others wait; INFINITY: none are known to wait */
 };
 

@@ -17,8 +17,8 @@ void matrix_write(const struct cell_grid *grid, size_t output, enum quantity_id 
                   struct text *out);
 /* {"name", "title", "mean": [[number or null]]}. If there are several repetitions, "min", "max" and
  * "ci95_half_width" are added, in the form of "mean". If the quantity can be censored (known only
- * to be at least the figure), "at_least" lists the points where it is, as [[context, load]]. New
- * reference. */
+ * to be at least the figure), "at_least" lists the points with a censored figure, as
+ * [[context, load]]. New reference. */
 json_t *matrix_to_json(const struct cell_grid *grid, size_t output, enum quantity_id quantity);
 /* The points' states, by context and load: [["measured", "failed", ...]]. New reference. */
 json_t *matrix_states(const struct cell_grid *grid, size_t output);

@@ -6,7 +6,8 @@
 
 #include "base/json/json.h"
 
-/* A share of the chunks per second that the client read when it was calibrated. */
+/* The warning near_ceiling applies above this share of the stream chunks per second that the client
+ * read when it was calibrated. */
 #define NEAR_CEILING 0.6
 
 /* ---- Warnings of one measured cell ---- */
@@ -36,7 +37,8 @@ static bool is_near_ceiling(const struct cell_row *cell)
     return cell->measurement.ceiling_share > NEAR_CEILING;
 }
 
-/* Users have no request in flight while they think. In an open loop, the number varies. */
+/* concurrency_expected excludes users who think, since they have no request in flight. An open loop
+ * has no users. */
 static bool lacks_users(const struct cell_row *cell)
 {
     double expected = cell->measurement.concurrency_expected;
@@ -100,7 +102,7 @@ static bool is_estimated(const struct cell_row *cell)
     return cell->measurement.tokens_estimated;
 }
 
-/* A difference of one token, or 1 %, is normal for templates and tokenizers. */
+/* A difference of at most one token, or 1 %, is normal for templates and tokenizers. */
 static bool matters(int64_t difference, int64_t requested)
 {
     return difference > 1 && difference * 100 > requested;
@@ -230,8 +232,9 @@ const struct point_warning point_warnings[] = {
       "the client read stream chunks at more than 60 % of the rate that this machine reached when "
       "it was calibrated: latencies may be the client's, not the server's",
       true, is_near_ceiling, NULL },
-    { "concurrency", "fewer than 95 % of the users were at work on average", true, lacks_users,
-      NULL },
+    { "concurrency",
+      "on average, fewer than 95 % of the users who were not thinking had a request in flight",
+      true, lacks_users, NULL },
     { "overloaded",
       "requests arrived faster than they were answered and the queue grew: there is no steady "
       "state, and latencies grow with the window's length",
@@ -246,7 +249,8 @@ const struct point_warning point_warnings[] = {
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before the load had settled", false,
       was_unsettled, NULL },
-    { "success", "fewer than 99 % of the requests succeeded: omitted from peak and saturation",
+    { "success",
+      "fewer than 99 % of the requests succeeded: the point is omitted from peak and saturation",
       true, lost_requests, NULL },
     { "held",
       "users waited during the whole window for an answer that did not come before the cell "

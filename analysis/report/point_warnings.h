@@ -8,9 +8,9 @@ struct point_warning {
     const char *name; /* "client_limited" */
     const char *text; /* what happened, or what that means for the figures */
     bool marks;       /* the point's figures carry a '!' in the tables */
-    /* Tells whether a measured cell, or the point itself, has the warning. One of the two functions
-     * is NULL. */
+    /* Whether a measured cell has the warning; NULL: the warning is for whole points. */
     bool (*of_cell)(const struct cell_row *cell);
+    /* Whether the point itself has the warning; NULL: the warning is for cells. */
     bool (*of_point)(const struct grid_point *point);
 };
 

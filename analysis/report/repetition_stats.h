@@ -8,9 +8,9 @@
 
 /* A quantity that a matrix shows. */
 struct quantity {
-    const char *name; /* "ttft_p50_ms" */
-    const char *title;
-    const char *heading;    /* a column's heading; that of a latency omits the unit, ms */
+    const char *name;       /* "ttft_p50_ms" */
+    const char *title;      /* of a matrix: "TTFT p50, ms" */
+    const char *heading;    /* of a column, without the unit of a latency: "TTFT p50" */
     size_t offset;          /* offset of the double in struct measurement */
     size_t censored_offset; /* offset of the bool that marks a censored figure; 0: never censored */
     size_t count_offset;    /* offset of a tail percentile's number of samples; 0: not a tail */
@@ -38,15 +38,17 @@ extern const struct quantity quantities[QUANTITIES];
 #define TAIL_SAMPLES 100 /* fewer samples than this are too few for a 99th percentile */
 
 struct repetition_stats {
-    size_t count;     /* repetitions included; 0: there is no figure */
-    double mean;      /* NaN: there is no figure */
-    double low, high; /* smallest and largest repetition; NaN: there is no figure */
-    /* Of the 95 % confidence interval of the mean (Student's t); NaN: count < 2. */
+    size_t count; /* repetitions included; 0: there is no figure */
+    double mean;  /* NaN: there is no figure */
+    double low;   /* the smallest value of any repetition; NaN: there is no figure */
+    double high;  /* the largest value of any repetition; NaN: there is no figure */
+    /* Half the width of the mean's 95 % confidence interval (Student's t); NaN: count < 2. */
     double half_width;
-    /* In some repetition, a timeout or the cell's end cut the figure off: the true value is at
-     * least this. */
+    /* In some repetition, a timeout or the cell's end cut the figure off: the true mean is at least
+     * `mean`. */
     bool at_least;
-    bool few; /* a tail percentile of fewer than TAIL_SAMPLES samples in some repetition */
+    /* In some repetition, the figure is a tail percentile of fewer than TAIL_SAMPLES samples. */
+    bool few;
 };
 
 /* The statistics of a quantity over the point's measured repetitions. */

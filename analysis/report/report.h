@@ -21,14 +21,15 @@ struct report_input {
 /* Writes Markdown: verdict and key takeaways; a matrix for each latency and throughput (a row per
  * context, a column per load), or a single table if there is only one context or load; peak,
  * saturation point, and the largest load within the limits; where and how failures begin; warnings;
- * what was measured and how. Matrices are at most 100 characters wide; loads that do not fit go
- * into further tables. Repetitions are shown as mean and spread, never silently averaged. */
+ * cold starts; interrupted attempts; what was measured and how. Matrices are at most 100 characters
+ * wide; loads that do not fit go into further tables. Repetitions are shown as mean and spread,
+ * never silently averaged. */
 void report_markdown(const struct report_input *input, struct text *out);
 /* The same figures, structured: matrices, peak, saturation, limits, failures, warnings. New
  * reference. */
 json_t *report_json(const struct report_input *input);
 /* Only the saturation point and the largest load that meets the limits: one sentence for each
- * output length and context that has a measured point. New reference. */
+ * output length and context that have a measured point. New reference. */
 json_t *report_verdict(const struct report_input *input);
 /* The same sentences as a Markdown list. */
 void report_findings(const struct report_input *input, struct text *out);

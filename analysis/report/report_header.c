@@ -134,7 +134,8 @@ static void add_times(const struct sweep_row *sweep, struct text *out)
     char from[CLOCK_TEXT_SIZE], to[CLOCK_TEXT_SIZE];
 
     if (sweep->started_ms == 0)
-        text_addf(out, "- not begun; planned %s", clock_format_utc(sweep->created_ms, from));
+        text_addf(out, "- not begun; the plan was made at %s",
+                  clock_format_utc(sweep->created_ms, from));
     else
         text_addf(out, "- measured from %s to %s", clock_format_utc(sweep->started_ms, from),
                   sweep->finished_ms > 0 ? clock_format_utc(sweep->finished_ms, to) : "now");
@@ -157,7 +158,7 @@ static void add_runs(const struct report_input *input, struct text *out)
         if (run->corrects[0] != '\0')
             text_addf(out, "- %s corrects %s\n", run->id, run->corrects);
         if (run->corrected_by[0] != '\0')
-            text_addf(out, "- **%s was corrected by %s: quote that one**\n", run->id,
+            text_addf(out, "- **%s was corrected by %s: quote the latter**\n", run->id,
                       run->corrected_by);
     }
 }
@@ -198,7 +199,8 @@ static json_t *client_to_json(const struct report_input *input)
                      most->ceiling_share);
 }
 
-/* The first run whose fingerprint is known and differs from the first known one; NULL: no run. */
+/* The first run whose fingerprint is known and differs from the first known one; NULL: there is
+ * none. */
 static const struct run_row *find_differing_run(const struct report_input *input)
 {
     const char *first = NULL;
@@ -216,7 +218,7 @@ static const struct run_row *find_differing_run(const struct report_input *input
     return NULL;
 }
 
-/* The first run whose fingerprint is known; NULL: none is. */
+/* The first run whose fingerprint is known; NULL: there is none. */
 static const struct run_row *find_fingerprinted_run(const struct report_input *input)
 {
     for (size_t i = 0; i < input->run_count; i++)
@@ -225,8 +227,8 @@ static const struct run_row *find_fingerprinted_run(const struct report_input *i
     return NULL;
 }
 
-/* The names of the members in which the fingerprint of the run that find_differing_run returns
- * differs from the first known fingerprint. New reference. */
+/* The names of the members that differ between the first known fingerprint and that of the run that
+ * find_differing_run returns; an empty list if it returns none. New reference. */
 static json_t *find_differences(const struct report_input *input)
 {
     const struct run_row *other = find_differing_run(input);

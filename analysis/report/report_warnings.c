@@ -16,9 +16,10 @@
 struct listing {
     const struct cell_grid *grid;
     const struct point_warning *warning;
-    size_t found, measured; /* points with the warning, and all measured points */
-    struct text *text;      /* NULL: as JSON */
-    json_t *points;         /* NULL: as text */
+    size_t found;      /* number of points with the warning */
+    size_t measured;   /* number of measured points, with the warning or without */
+    struct text *text; /* NULL: listed as JSON */
+    json_t *points;    /* NULL: listed as text */
 };
 
 static void point_text(const struct cell_grid *grid, const struct grid_point *point,
@@ -86,7 +87,7 @@ void report_warnings_write(const struct report_input *input, const struct cell_g
             "- figures are means of the repetitions, and \"\xc2\xb1\" gives the half-width of the "
             "95 % confidence interval of the mean (Student's t)\n");
     else
-        text_add(out, "- single repetition: there is no spread, and small differences mean "
+        text_add(out, "- only one repetition, so the spread is unknown: small differences mean "
                       "nothing\n");
     if (input->sweep->reason[0] != '\0')
         text_addf(out, "- the sweep is %s: %s\n", input->sweep->state, input->sweep->reason);
@@ -117,7 +118,8 @@ json_t *report_warnings_to_json(const struct cell_grid *grid)
 
 /* ---- Cold starts ---- */
 
-/* Whether the first request's TTFT was more than twice the warm median, and over 100 ms longer. */
+/* Whether the first request's TTFT was more than twice the warm median, and more than 100 ms above
+ * it. */
 static bool was_cold(const struct cell_row *cell)
 {
     double cold_ms = cell->measurement.cold_ttft_ms;

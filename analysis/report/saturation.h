@@ -18,14 +18,19 @@ struct peak peak_find(const struct cell_grid *grid, size_t output);
 /* The saturation of one context, judged by its sound points (load_curve.h). */
 struct saturation {
     bool found; /* there are two or more sound points with output tokens */
-    /* Saturation was not reached, and loads above the largest sound one failed or lost requests
-     * (`lost`), or were measured while the server also worked for other clients (`foreign`). */
-    bool lost, foreign;
+    /* Saturation was not reached, and a load above the largest sound one failed, or lost more
+     * requests than a sound point is allowed to. */
+    bool lost;
+    /* Saturation was not reached, and a load above the largest sound one was measured while the
+     * server also worked for other clients. */
+    bool foreign;
     struct load_verdict verdict;
     double next[LOADS_TO_MEASURE]; /* loads that would narrow the interval */
     size_t next_count;
-    struct grid_point at, peak; /* the points at verdict.at and with the most tokens/s */
-    double output_tokens_per_s, peak_tokens_per_s;
+    struct grid_point at;       /* the sound point at the index verdict.at */
+    double output_tokens_per_s; /* of `at` */
+    struct grid_point peak;     /* the sound point with the most output tokens per second */
+    double peak_tokens_per_s;
     /* The load of the first sound point whose E2E median is at least twice that of the sound point
      * with the smallest load; 0: none. */
     double doubled_load;

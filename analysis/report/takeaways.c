@@ -174,9 +174,11 @@ static void add_first_failure(json_t *sentences, const struct cell_grid *grid, s
 /* ---- The whole grid ---- */
 
 struct tally {
-    size_t points, states[CELL_STATES], marked;
-    size_t spread_points; /* points with a confidence interval of output tokens/s */
-    double widest;        /* the widest interval: its half-width divided by the mean */
+    size_t points;              /* number of points in the grid */
+    size_t states[CELL_STATES]; /* number of points in each state */
+    size_t marked;              /* number of points with a "!" */
+    size_t spread_points;       /* number of points with a confidence interval of output tokens/s */
+    double widest; /* the half-width of the widest of these intervals, divided by its mean */
 };
 
 static void count_point(void *context, const struct grid_point *point)
@@ -230,11 +232,12 @@ static void add_trust(json_t *sentences, const struct cell_grid *grid, const str
                   "\xc2\xb1%.1f %% of its mean.",
                   tally->widest * 100);
     else if (grid->repetitions.count > 1)
-        text_add(&text, "No point has figures from two repetitions, so there is no spread: small "
-                        "differences between points mean nothing.");
+        text_add(&text,
+                 "No point has figures from two repetitions, so the spread is unknown: small "
+                 "differences between points mean nothing.");
     else
         text_add(&text,
-                 "There is one repetition and therefore no spread: small differences between "
+                 "With only one repetition, the spread is unknown: small differences between "
                  "points mean nothing.");
     if (tally->marked > 0)
         text_addf(&text, " %zu point%s a \"!\": read the warnings first.", tally->marked,

@@ -7,7 +7,7 @@
 #include "analysis/report/cell_grid.h"
 #include "base/core/text.h"
 
-/* Array of strings; new reference. */
+/* Returns the sentences as an array of strings; new reference. */
 json_t *takeaways_find(const struct cell_grid *grid);
 /* Adds the sentence to the array, and frees the text. */
 void takeaways_add_take(json_t *sentences, struct text *sentence);

@@ -3,7 +3,7 @@
 
 #include <openssl/evp.h>
 
-/* A multiple of three bytes, which base64 writes as a multiple of four characters. */
+/* How many bytes are encoded at a time: a multiple of three, so that only the end needs padding. */
 #define BLOCK 3000
 
 void base64_add(struct text *out, const void *bytes, size_t length)

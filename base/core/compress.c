@@ -26,8 +26,8 @@ bool compress_bytes(const void *data, size_t length, void **out, size_t *out_len
     return true;
 }
 
-/* Reads how many bytes the frame decompresses to, which our own frames always state, and checks
- * this before decompression. */
+/* Reads how many bytes the frame decompresses to, and checks that this number is at most `limit`.
+ * Frames made by compress_bytes always state it. */
 static CHECKED bool read_size(const void *data, size_t length, size_t limit, size_t *out,
                               struct error *error)
 {

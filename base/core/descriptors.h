@@ -4,5 +4,5 @@
 
 #include <stdint.h>
 
-/* How many are open; 0 if /proc cannot be read. */
+/* Returns how many descriptors are open; 0 if /proc cannot be read. */
 int64_t descriptors_count(void);

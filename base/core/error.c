@@ -7,7 +7,7 @@
 
 bool(error_set)(struct error *error, enum error_kind kind, const char *format, ...)
 {
-    char message[sizeof error->message]; /* an argument may be the old message */
+    char message[sizeof error->message]; /* not error->message, which can be one of the arguments */
     va_list args;
 
     va_start(args, format);

@@ -38,10 +38,10 @@ static inline void error_ignore(bool done)
 /* Fills `error` and returns false, so that a failing function can end in one line. */
 bool error_set(struct error *error, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#ifdef __clang_analyzer__ /* it cannot see that error_set always returns false */
+#ifdef __clang_analyzer__ /* the analyzer cannot see that error_set always returns false */
 #define error_set(...) (error_set(__VA_ARGS__) && false)
 #endif
 
-/* The kind's short name for logs, results and the audit ("invalid", "not_found", ...). Static. */
+/* The kind's short name for logs, results and the audit log ("invalid", "not_found", ...). */
 const char *error_kind_name(enum error_kind kind);
 enum error_kind error_kind_find(const char *name); /* INTERNAL if there is no such name */

@@ -11,10 +11,11 @@
 
 #include "base/core/clock.h"
 
-/* A write(2) has at most PIPE_BUF bytes, so that lines from different threads never interleave. */
-#define LINE_SIZE 2048
+#define LINE_SIZE 2048 /* maximum length of a line in bytes, including the newline */
+/* Maximum number of bytes in a write(2). It is at most PIPE_BUF, so that lines from different
+ * threads never interleave. */
 #define LINES_SIZE 4096
-_Static_assert(LINES_SIZE <= PIPE_BUF, "a write(2) of more than PIPE_BUF bytes may be split");
+_Static_assert(LINES_SIZE <= PIPE_BUF, "a write(2) of more than PIPE_BUF bytes can be split");
 
 /* Replaces control characters with '?': C0, DEL, and also C1 (in UTF-8 two bytes, C2 80 to C2 9F),
  * because terminals interpret them, too. */
@@ -51,7 +52,7 @@ static void write_bytes(const char *bytes, size_t length)
 __attribute__((format(printf, 2, 0))) static void write_line(const char *level, const char *format,
                                                              va_list args)
 {
-    char line[LINE_SIZE + 2]; /* newline and NUL */
+    char line[LINE_SIZE + 2]; /* + 2: newline and NUL */
     char time[CLOCK_TEXT_SIZE];
     size_t length;
 

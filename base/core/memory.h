@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The caller frees the results of these three. */
+/* The caller frees the results of the next three functions. */
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *memory_copy_text(const char *text) __attribute__((malloc, returns_nonnull));

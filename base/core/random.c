@@ -74,8 +74,8 @@ uint64_t generator_next(struct generator *generator)
 }
 
 /* Lemire, "Fast random integer generation in an interval" (2019). The high half of the product is
- * the result. If the low half is below the threshold, the product is discarded and a new one is
- * drawn; otherwise some results would be more likely than others. */
+ * the result. A product whose low half is below the threshold is discarded and a new one is drawn:
+ * if such products counted, some results would be more likely than others. */
 uint64_t generator_below(struct generator *generator, uint64_t bound)
 {
     uint64_t threshold = -bound % bound;

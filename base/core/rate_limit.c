@@ -14,8 +14,9 @@ struct user {
     struct user *next;
     char name[RATE_LIMIT_NAME_SIZE];
     int64_t in_use; /* places that the user occupies */
-    double spent;   /* permits, as of counted_ns; they come back over time */
-    int64_t counted_ns;
+    /* How many spent permits had not come back yet at the time counted_ns. */
+    double spent;
+    int64_t counted_ns; /* monotonic */
 };
 
 struct rate_limit {
@@ -107,7 +108,7 @@ bool rate_limit_enter(struct rate_limit *rate_limit, const char *name)
     return has_room;
 }
 
-/* Also removes the user's entry if the user no longer occupies a place and has no spent permits. */
+/* Also removes the user's entry, if the user occupies no other place and its `spent` is 0. */
 void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
 {
     struct user **at, *user;
@@ -124,7 +125,7 @@ void rate_limit_leave(struct rate_limit *rate_limit, const char *name)
     pthread_mutex_unlock(&rate_limit->lock);
 }
 
-/* Gives the user back the permits that have accrued since the last call. */
+/* Gives the user back the permits that have accrued since the last call for this user. */
 static void refill(const struct rate_limit *rate_limit, struct user *user, int64_t now_ns)
 {
     double back = (double)(now_ns - user->counted_ns) * (double)rate_limit->limits.per_second / 1e9;
@@ -135,8 +136,8 @@ static void refill(const struct rate_limit *rate_limit, struct user *user, int64
     user->spent = user->spent > back ? user->spent - back : 0;
 }
 
-/* Removes from a chain the users that occupy no place and have spent no permits: a new entry would
- * be identical. */
+/* Removes from a chain the users that occupy no place and whose spent permits have all come back: a
+ * new entry would be identical. */
 static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t now_ns)
 {
     while (*at != NULL) {
@@ -152,8 +153,8 @@ static void forget_idle(struct rate_limit *rate_limit, struct user **at, int64_t
     }
 }
 
-/* There can be any number of names, such as client addresses, so idle ones are removed before a new
- * one is added. */
+/* Finds or adds the user, and refills its permits. There can be any number of names, such as client
+ * addresses, so idle users are removed from the chain before a new one is added. */
 static struct user *find_refilled(struct rate_limit *rate_limit, const char *name, int64_t now_ns)
 {
     struct user *user;

@@ -10,18 +10,18 @@
 
 struct rate_limit;
 
-#define RATE_LIMIT_NAME_SIZE 64 /* the longest name, including its NUL */
+#define RATE_LIMIT_NAME_SIZE 64 /* size of the longest name in bytes, including its NUL */
 
-/* If `at_once` or `per_second` is 0, there is no such limit. `burst` is the size of the bucket: how
- * many permits can be spent together after a pause. */
 struct rate_limit_limits {
-    int64_t at_once, per_second, burst;
+    int64_t at_once;    /* how many places a user can occupy at the same time; 0: no limit */
+    int64_t per_second; /* how many permits come back to a user per second; 0: no limit */
+    int64_t burst; /* the size of the bucket: how many permits can be spent at once after a pause */
 };
 
 struct rate_limit *rate_limit_create(struct rate_limit_limits limits);
 void rate_limit_destroy(struct rate_limit *rate_limit); /* does nothing for NULL */
-/* How many names are remembered: all that occupy a place or have spent permits, and some that no
- * longer do. */
+/* Returns how many users are remembered: all that occupy a place or have spent permits that have
+ * not come back yet, and some others. */
 size_t rate_limit_count(struct rate_limit *rate_limit);
 
 /* Occupies a place until rate_limit_leave is called. Returns false if the name already occupies

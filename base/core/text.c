@@ -53,7 +53,7 @@ void text_add_integer(struct text *text, int64_t value)
 
 #define PROBABLE_LENGTH 48
 
-/* Usually, there is enough room for the first of the two attempts. */
+/* Usually, the first attempt fits in the reserved room; otherwise, there is a second attempt. */
 void text_addf(struct text *text, const char *format, ...)
 {
     va_list args;

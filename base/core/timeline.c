@@ -5,9 +5,9 @@
 
 #define HOUR_MS (60 * 60 * 1000LL)
 #define DAY_MS (24 * HOUR_MS)
-#define JUMP_MS DAY_MS   /* larger jumps are not trusted */
+#define JUMP_MS DAY_MS   /* after a larger jump, the clock is not trusted */
 #define STEADY_MS DAY_MS /* how long the clock must run steadily to be trusted again */
-#define ANCHOR_MS DAY_MS /* smaller jumps within this time are added up */
+#define ANCHOR_MS DAY_MS /* jumps of less than JUMP_MS are added up over this time */
 /* An untrusted clock must run steadily for STEADY_MS. A jump larger than RIVAL_MS restarts this
  * wait; but if the clock jumped while the program was not running, only a jump larger than JUMP_MS
  * does. */

@@ -19,7 +19,7 @@ struct worker {
     pthread_t thread;
     pthread_cond_t woken;
     struct worker *next; /* the next idle worker */
-    struct work work;    /* what it was given while idle; nothing if `run` is NULL */
+    struct work work;    /* what it was given while it was idle; `run` is NULL: nothing */
 };
 
 /* Work goes to the thread that became idle last, so that only a few threads run while the load is

@@ -19,7 +19,7 @@
 struct choice {
     const char *text;
     bool from_environment;
-    int64_t number; /* the value of the text, once is_readable has parsed it */
+    int64_t number; /* of an INTEGER, DURATION_S or BOOLEAN, once is_readable has parsed it */
 };
 
 static const char *flag_of(const struct setting *setting, char out[NAME_SIZE])
@@ -91,7 +91,7 @@ static bool has_password(const char *url)
     if (authority == NULL)
         return false;
     authority += 3;
-    length = strcspn(authority, "@/"); /* as libpq does */
+    length = strcspn(authority, "@/"); /* libpq looks for the "@" in the same way */
     user = strcspn(authority, ":");
     return authority[length] == '@' && user < length;
 }
@@ -204,7 +204,7 @@ static CHECKED bool refuse_argument(const char *argument, struct error *error)
     bool is_flag = argument[0] == '-';
 
     text_add_printable(&shown, argument, is_flag ? strcspn(argument, "=") : strlen(argument), 60);
-    return error_set(error, ERROR_INVALID, "there is no %s \"%s\"; see --help for all of them",
+    return error_set(error, ERROR_INVALID, "there is no %s \"%s\"; --help lists the flags",
                      is_flag ? "flag" : "argument", text_string(&shown));
 }
 

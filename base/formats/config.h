@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings. A single table has their names, types, defaults and help texts; parsing, checking,
- * --help and the table in docs/operations.md are all derived from it. The setting `data` is set
- * with the flag `--data` or the environment variable `OPSBRAIN_DATA`; the flag takes precedence. An
- * empty variable counts as not set. */
+ * --help and the table in docs/operations.md are all derived from it. For example, the setting
+ * `data` is set with the flag `--data` or the environment variable `OPSBRAIN_DATA`. The flag takes
+ * precedence. An empty variable counts as not set. */
 #pragma once
 
 #include <stddef.h>
@@ -32,15 +32,17 @@ struct setting {
 
 #define CONFIG_TEXT_SIZE 512
 
-/* Fills the struct at `out` from defaults, then the environment, then argv (flags "--name value" or
- * "--name=value"; "--name" without a value is true for a BOOLEAN; a DURATION_S is written like
- * 90, 90s, 15m, 2h or 7d). INVALID for an unknown argument, a flag that lacks its value, or a bad
- * value; `out` is then unchanged. A row without a type is refused. */
+/* Fills the struct at `out` from the defaults, then the environment, then the flags in argv. A flag
+ * is "--name value" or "--name=value"; for a BOOLEAN, "--name" alone means true. A DURATION_S is
+ * written like 90, 90s, 15m, 2h or 7d. INVALID for an unknown argument, a flag that lacks its
+ * value, a bad value, or a row of the table that has no type; `out` is then unchanged. */
 CHECKED bool config_read(const struct setting *table, size_t count, int argc, char *const *argv,
                          void *out, struct error *error);
-/* Appends the settings of `values` that differ from the defaults, as a JSON object by name. */
+/* Appends the settings of `values` that differ from the defaults, as a JSON object from names to
+ * values. */
 void config_changes(const struct setting *table, size_t count, const void *values,
                     struct text *out);
-/* Append the settings as `--help` prints them, and as the Markdown table of docs/operations.md. */
+/* Appends the settings as `--help` prints them. */
 void config_help(const struct setting *table, size_t count, struct text *out);
+/* Appends the settings as the Markdown table in docs/operations.md. */
 void config_markdown(const struct setting *table, size_t count, struct text *out);

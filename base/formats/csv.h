@@ -21,8 +21,8 @@ struct csv_field {
 
 struct csv {
     struct csv_field fields[CSV_FIELDS_MAX]; /* of the latest row */
-    size_t count;
-    int64_t line; /* on which the latest row begins, counted from 1 */
+    size_t count;                            /* how many fields the latest row has */
+    int64_t line;                            /* on which the latest row begins, counted from 1 */
 
     /* Private to csv.c: */
     const char *at, *end;
@@ -35,9 +35,9 @@ struct csv {
  * whichever of ',', ';', tab and '|' is the most frequent in the first line. */
 void csv_init(struct csv *csv, const char *bytes, size_t length);
 /* Reads the next row; *more is false after the last one. INVALID if a quoted field has no closing
- * quote, or has text after the closing quote, if there are more than CSV_FIELDS_MAX fields, or if
- * the text is not UTF-8. */
+ * quote or is followed by other text, if the row has more than CSV_FIELDS_MAX fields, or if a field
+ * is not UTF-8. */
 CHECKED bool csv_next(struct csv *csv, bool *more, struct error *error);
-/* Copies the field and adds a NUL; doubled quotes become single ones. Truncates it to fit `size`,
- * never within a UTF-8 sequence. Returns `out`. */
+/* Copies the field and adds a NUL; each "" of a quoted field becomes one quote. Truncates the copy
+ * to fit `size`, never within a UTF-8 sequence. Returns `out`. */
 const char *csv_copy(const struct csv_field *field, char *out, size_t size);

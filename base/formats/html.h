@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes HTML. Text and the values of attributes are treated as data: they are escaped, control
  * characters (except \n and \t) and invalid UTF-8 become U+FFFD, and invisible characters are
- * dropped. The only markup is that of the elements written with the functions below, and what is
- * passed to html_add_trusted_markup().
+ * dropped. Markup comes only from the elements that the functions below write, and from
+ * html_add_trusted_markup().
  *
  *     html_open(&html, "p", { "class", "note" });
  *     html_element(&html, "a", name, { "href", url });

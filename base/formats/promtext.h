@@ -20,15 +20,15 @@ enum promtext_type {
 struct promtext_sample {
     const char *name; /* neither `name` nor `labels` is NUL-terminated */
     size_t name_length;
-    const char *labels; /* between the braces, as written: a="b",c="d" */
+    const char *labels; /* what the braces contain, still escaped: a="b",c="d" */
     size_t labels_length;
-    double value; /* may be NaN, +Inf, -Inf */
+    double value; /* can be NaN, +Inf or -Inf */
     /* From the latest "# TYPE" line if that line names the sample's family; else UNTYPED. */
     enum promtext_type type;
 };
 
 /* Calls `each` for each sample; stops and returns false when `each` returns false. Malformed
- * samples are skipped and counted in *skipped (may be NULL). */
+ * samples are skipped. If `skipped` is not NULL, *skipped is set to their number. */
 bool promtext_read(const char *bytes, size_t length,
                    bool (*each)(void *context, const struct promtext_sample *sample), void *context,
                    size_t *skipped);

@@ -7,7 +7,8 @@
 struct table;
 
 struct table *table_create(void);
-/* Adds a column; to be called before the first cell. `right`: cells are right-aligned. */
+/* Adds a column. All columns must be added before the first cell. `right`: the column is
+ * right-aligned. */
 void table_column(struct table *table, const char *heading, bool right);
 /* Adds the next cell, from left to right and row by row. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -13,8 +13,9 @@
 #define DEPTH_MAX 32
 
 struct line {
-    size_t number, indent;
-    char *text; /* without indentation and trailing whitespace; not empty */
+    size_t number; /* counted from 1 */
+    size_t indent; /* in spaces */
+    char *text;    /* without indentation and trailing whitespace; not empty */
 };
 
 struct yaml {
@@ -90,8 +91,9 @@ static json_t *read_quoted(struct yaml *yaml, const char **at)
     return out != NULL ? out : refuse(yaml, "a string in double quotes must be valid JSON");
 }
 
-/* The length of an unquoted string. It ends at a comment; in a flow collection ({...} or [...])
- * also at one of `stops`, or at the ':' after a key. */
+/* The length of the unquoted string at the start of `text`. The string ends at a comment. In a flow
+ * collection ({...} or [...]), it also ends at the ':' after a key, and at the characters in
+ * `stops`; elsewhere, `stops` is "". */
 static size_t plain_length(const char *text, const char *stops)
 {
     size_t length = 0;
@@ -286,8 +288,8 @@ static size_t key_length(const char *text)
     return text[length] == ':' && strchr("?&*!{[|>", *text) == NULL ? length : 0;
 }
 
-/* Reads the value after "key:" (`of_key`) or "-". Under a key, a list need not be indented deeper
- * than the key. */
+/* Reads the value after "key:" (if `of_key` is true) or "-". Under a key, a list need not be
+ * indented deeper than the key. */
 static json_t *read_value(struct yaml *yaml, size_t indent, const char *text, bool of_key)
 {
     text += strspn(text, " ");

@@ -13,12 +13,13 @@ struct builder {
     json_t *root;
     json_t *open[JSON_DEPTH_LIMIT]; /* the open containers, outermost first */
     size_t depth;
-    const char *key; /* of the next member; not NUL-terminated */
+    const char *key; /* the key of the next member; need not be NUL-terminated */
     size_t key_length;
     char *unescaped; /* owns `key` if it was written with escapes */
 };
 
-/* The copy is a valid C string, because the scanner refuses NUL. */
+/* Returns an unescaped copy of the latest key or string. The copy is a valid C string, because the
+ * scanner refuses NUL. */
 static char *unescape(const struct json_scan *scan)
 {
     char *copy = memory_zeroed(scan->length + 1, 1);

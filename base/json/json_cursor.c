@@ -6,7 +6,7 @@
 #include "base/core/text.h"
 
 #define DEPTH_LIMIT 16
-#define DIGITS_LIMIT 15 /* integers this long fit int64_t and are exact as doubles */
+#define DIGITS_LIMIT 15 /* integers with this many digits fit int64_t and are exact as doubles */
 
 static bool take_word(struct json_cursor *cursor, const char *word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON text from left to right without building anything, for hot paths. To be fast, it also
+/* Reads JSON text from left to right without building a tree, for hot paths. To be fast, it also
  * refuses some valid JSON, which callers then parse with jansson: numbers with an exponent or more
- * than 15 digits before the point, keys with escapes, and escapes that stand for NUL or
- * surrogates. */
+ * than 15 digits before the point, keys with escapes, escapes that stand for NUL or surrogates, and
+ * values inside more than 16 levels. */
 #pragma once
 
 #include <stdbool.h>
@@ -45,9 +45,9 @@ static inline bool json_is_digit(char c)
 
 /* Moves past the number that begins at the current byte; the cursor must not be at the end. */
 bool json_take_number(struct json_cursor *cursor);
-/* Skips whitespace, and reads a string with its quotes. */
+/* Skips whitespace, and then a string with its quotes. Sets *out to the part between the quotes. */
 bool json_take_string(struct json_cursor *cursor, struct json_span *out);
 bool json_take_null(struct json_cursor *cursor);
 /* Skips any value. `depth` is the number of levels around it. Returns false if the value is
- * malformed, refused as described above, or nested deeper than 16 levels in all. */
+ * malformed, or is refused for a reason given at the top of this file. */
 bool json_skip_value(struct json_cursor *cursor, int depth);

@@ -12,7 +12,7 @@
 #include "base/core/error.h"
 
 enum json_scan_token {
-    JSON_SCAN_FAILED, /* also returned by every later call: see json_scan_fail */
+    JSON_SCAN_FAILED, /* the JSON is invalid: see json_scan_fail; later calls also return FAILED */
     JSON_SCAN_DONE,   /* the document is complete and nothing follows it */
     JSON_SCAN_OBJECT,
     JSON_SCAN_OBJECT_END,
@@ -55,16 +55,16 @@ bool json_scan_value(struct json_scan *scan, const char **bytes, size_t *length)
 
 /* Whether the latest token, a KEY or STRING, is `string` when unescaped. */
 bool json_scan_is(const struct json_scan *scan, const char *string);
-/* Copies the latest KEY or STRING unescaped. Returns false, with an empty `out`, if it has more
- * than size-1 bytes. */
+/* Copies the latest KEY or STRING to `out`, unescaped. If this takes more than size-1 bytes,
+ * makes `out` empty and returns false. */
 bool json_scan_copy(const struct json_scan *scan, char *out, size_t size);
 /* The latest NUMBER; json_scan_integer returns false if it was written with a fraction or
  * exponent. */
 double json_scan_number(const struct json_scan *scan);
 bool json_scan_integer(const struct json_scan *scan, int64_t *out);
 
-/* The number of leading ASCII bytes that a JSON string can contain unescaped: all bytes except
- * quotes, backslashes and those below 0x20. */
+/* The number of bytes before the first one that is not ASCII or that a JSON string must escape: a
+ * quote, a backslash, or a byte below 0x20. */
 size_t json_scan_plain_length(const char *bytes, size_t length);
 
 bool json_scan_failed(const struct json_scan *scan);

@@ -72,7 +72,7 @@ bool json_number_to_integer(const char *text, size_t length, int64_t *out)
     return true;
 }
 
-#define DIGITS 320 /* the smallest integer that is too large for a double has 309 */
+#define DIGITS 320 /* the smallest integer that is too large for a double has 309 digits */
 
 /* The number without its sign: 0.digits x 10^exponent. `digits` has no leading zeros. If there are
  * more than DIGITS digits, a 1 at the end stands for the rest, unless the rest is all zeros. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes compact JSON: the same bytes as jansson, but in a fraction of the time. This matters
- * because nearly all answers from the server are written here. */
+ * because opsbrain writes nearly all of its answers with this code. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ static void add_escaped(struct text *text, unsigned char c)
     text_add_char(text, escapes[name - names]);
 }
 
-/* Writes an escape, a UTF-8 sequence, or U+FFFD for an invalid byte; returns the number of bytes
- * read. */
+/* Writes the next character, as an escape or as UTF-8; for an invalid byte, writes U+FFFD. Returns
+ * the number of bytes read. */
 static size_t add_special(struct text *text, const char *string, size_t length)
 {
     size_t size = text_utf8_sequence(string, length);

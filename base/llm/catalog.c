@@ -48,7 +48,7 @@ static const char *read_text(struct reading *reading, const char *member)
     const char *text = json_get_text(reading->row, member, "");
 
     if (text[0] == '\0')
-        fail(reading, member, "a string");
+        fail(reading, member, "a string that is not empty");
     return text;
 }
 
@@ -61,7 +61,8 @@ static double read_positive(struct reading *reading, const char *member)
     return value;
 }
 
-/* Reads {"bf16": 121, ...}, in multiples of `unit`. */
+/* Reads an object such as {"bf16": 121, ...}, and multiplies its numbers by `unit`. Formats that it
+ * does not list become NAN. */
 static void read_by_format(struct reading *reading, const char *member, double unit,
                            double out[FORMAT_COUNT])
 {
@@ -84,12 +85,12 @@ static const char **read_aliases(struct reading *reading)
     for (size_t i = 0; i < json_array_size(list); i++) {
         aliases[i] = json_string_value(json_array_get(list, i));
         if (aliases[i] == NULL || aliases[i][0] == '\0') {
-            fail(reading, "aliases", "a list of strings");
+            fail(reading, "aliases", "a list of strings that are not empty");
             break;
         }
     }
     if (json_array_size(list) == 0)
-        fail(reading, "aliases", "a list of strings");
+        fail(reading, "aliases", "a list of at least one string");
     return aliases;
 }
 

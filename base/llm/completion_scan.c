@@ -11,8 +11,8 @@ struct scan {
     struct completion_event *event;
 };
 
-/* A member of a JSON object that is read. `read` returns false if the value shows that the chunk is
- * not plain (see completion_scan). */
+/* A member of a JSON object that completion_scan reads. `read` reads its value, and returns false
+ * if the value shows that the chunk is not plain (see completion_scan.h). */
 struct member {
     const char *name;
     size_t length;
@@ -24,8 +24,8 @@ struct member {
         name, sizeof(name) - 1, read                                                               \
     }
 
-/* Reads the members of an object that `members` lists, and skips the others. If a listed member
- * occurs twice, the chunk is not plain. */
+/* Scans an object: reads the members that `members` lists, and skips the others. Returns false if
+ * the chunk is not plain, for example because a listed member occurs twice. */
 static bool scan_object(struct scan *scan, const struct member *members, int depth)
 {
     unsigned read = 0; /* one bit per row of `members` */

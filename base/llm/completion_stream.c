@@ -19,7 +19,7 @@ struct completion_stream {
     bool names_error;     /* the event has a line "event: error" or "error: ..." */
     struct text line;     /* a line whose end has not arrived yet */
     struct text pending;  /* data lines that are not complete JSON yet */
-    struct text repaired; /* memory that `parse` uses */
+    struct text repaired; /* an event whose invalid UTF-8 `parse` has replaced */
 };
 
 /* Who receives the events. */
@@ -214,8 +214,8 @@ static void note_timings(const json_t *json, struct completion_event *event)
 }
 
 /* Returns the error in {"error": {...}}, {"error": "..."} or {"object": "error", ...}. If a line of
- * the event says that it is an error (`named`), any other document is an error, too. NULL if there
- * is no error. */
+ * the event says that it is an error (`named`), any other document counts as an error, too. NULL if
+ * there is no error. */
 static const json_t *find_error(const json_t *json, bool named)
 {
     const json_t *error = json_object_get(json, "error");

@@ -15,14 +15,14 @@ struct completion_stream;
 /* An event. `text` and `reasoning` are valid only during the call, and not NUL-terminated. */
 struct completion_event {
     bool done;          /* data: [DONE] */
-    bool error;         /* an error; `text` is its message, or else the whole error */
+    bool error;         /* an error; `text` is its message or, if it has none, the whole error */
     bool has_content;   /* visible text: content, text or a refusal */
     bool has_reasoning; /* reasoning, reasoning_content, or a reasoning part of content */
     bool has_tool_call; /* arguments of a tool call */
     bool has_finish;    /* finish_reason is not empty; `finish` is a copy of it */
     bool has_usage;     /* the next four counts are set; -1: the server did not report the count */
     int64_t prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens;
-    int64_t token_ids; /* how many the chunk lists (return_token_ids); -1: not listed */
+    int64_t token_ids; /* how many the chunk lists, if return_token_ids was set; -1: no list */
     /* The chunk's first visible text and first reasoning, JSON-unescaped; NULL if there is none, or
      * if the stream was created without `want_text`. An error has `text` even then. */
     const char *text, *reasoning;

@@ -44,9 +44,9 @@ const char *failure_name(enum failure failure)
 static const char *const too_long_phrases[] = {
     "maximum context length",                 /* vLLM, SGLang, OpenAI, Ollama */
     "context length is only",                 /* vLLM since 2026 */
-    "longer than the maximum model length",   /* vLLM, prompt check of the engine */
+    "longer than the maximum model length",   /* vLLM, when the engine checks the prompt */
     "longer than the model's context length", /* SGLang */
-    "exceeds the maximum allowed length",     /* SGLang, limit by KV memory */
+    "exceeds the maximum allowed length",     /* SGLang, if KV memory sets the limit */
     "exceeds the available context size",     /* llama.cpp, the message */
     "exceed_context_size_error",              /* llama.cpp, the type of the error */
     "exceed context window",                  /* llama-cpp-python */

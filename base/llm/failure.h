@@ -40,6 +40,7 @@ const char *failure_name(enum failure failure); /* "too_long", ...; a static str
  * FAILURE_REFUSED_400 or FAILURE_SERVER_ERROR, if the start of the body has a phrase such as vLLM's
  * "maximum context length". */
 enum failure failure_of_status(long status, const char *body, size_t body_length);
-/* The class of an error inside a stream. The message decides, because SGLang and some gateways send
- * such an error to refuse a prompt that is too long. */
+/* The class of an error inside a stream: FAILURE_TOO_LONG if the message has such a phrase, else
+ * FAILURE_STREAM_ERROR. SGLang and some gateways report only in the stream that a prompt is too
+ * long. */
 enum failure failure_in_stream(const char *message, size_t length);

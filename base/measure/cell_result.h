@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of one attempt to measure a cell. bench/ measures it, a server monitor cross-checks
- * it, and store/ stores it. */
+/* The result of one attempt to measure a cell (one combination of deployment, load and lengths).
+ * bench/ fills it in, a server monitor (fleet/) checks it against the server's own counters, and
+ * store/ stores it. */
 #pragma once
 
 #include "base/measure/cross_check.h"
@@ -27,7 +28,7 @@ struct cell_result {
     const void *records;                        /* packed by request_records_pack; NULL: none */
     size_t records_length;
     int64_t records_count;
-    struct sent sent;         /* in the whole attempt; for the server monitor; not stored */
+    struct sent sent;         /* what the whole attempt sent, for the server monitor; not stored */
     const char *witness_json; /* the server monitor's check; NULL: none */
     const void *series;       /* the server monitor's scrapes, packed; NULL: none */
     size_t series_length;

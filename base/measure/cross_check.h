@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cross-check of a cell: the server's own counters compared with what was sent. This is the
- * interface between bench/, which sends, and fleet/, which scrapes. */
+/* The cross-check of a cell compares the server's own counters with what was sent. This is the
+ * interface between bench/, which sends the requests, and fleet/, which scrapes the counters. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,13 +12,13 @@
 /* Everything that one attempt sent, from the probe (if there is one) to the end of the drain. */
 struct sent {
     int64_t requests; /* only those that succeeded */
-    /* Of those requests, as the server's usage says. Without usage, each chunk counts as one output
-     * token. */
+    /* The tokens of these requests, as the server's usage reports them. If an answer has no usage,
+     * each of its chunks counts as one output token, and its input tokens are missing here. */
     int64_t input_tokens, output_tokens;
-    /* Requests and tokens that the server may also have counted: those of requests that failed,
-     * were cut off or were sent twice, and tokens that an answer without usage may have had. */
+    /* What the server may also have counted: requests that failed, were cut off or were sent again,
+     * with their tokens, and the further output tokens that answers without usage may have had. */
     int64_t more_requests, more_input_tokens, more_output_tokens;
-    bool input_unknown; /* some answers did not report input tokens, so these are not compared */
+    bool input_unknown; /* input tokens cannot be compared: not all answers reported them */
 };
 
 enum cross_check_verdict {
@@ -29,7 +29,7 @@ enum cross_check_verdict {
 };
 
 /* While a monitor waits for a server, it calls `stopped` at least five times a second, and gives up
- * if that returns true. `doing` says what the monitor is waiting for; a job shows it as its
+ * when `stopped` returns true. `doing` says what the monitor is waiting for; a job shows it as its
  * progress. */
 struct monitor_watch {
     bool (*stopped)(void *context, const char *doing);
@@ -39,7 +39,7 @@ struct monitor_watch {
 struct cross_check {
     enum cross_check_verdict verdict;
     char reason[256]; /* one sentence; "" if there is no evidence against the cell */
-    double gap_s;     /* longest time in the window without metrics; 0: not unusual, or not known */
+    double gap_s;     /* longest time in the window without metrics; 0: normal, or not known */
     char served[256]; /* the model that the server lists, or "NAME (not listed)"; "": not known */
     char *json;       /* run_show returns it as `witness`; NULL: none */
     void *series;     /* packed by cross_check_set_series; NULL: none */

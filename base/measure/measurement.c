@@ -23,7 +23,7 @@ const struct measurement_field measurement_fields[] = {
         "the warm-up ended at its limit, before the load had settled"),
     ROW("window", REAL, throughput_ci,
         "half the width of the 95 % confidence interval of the output throughput, divided by that "
-        "throughput: 0.03 is 3 %"),
+        "throughput: 0.03 means 3 %"),
     ROW("window", BOOLEAN, uneven,
         "the server stalled, its speed changed or varied, or its metrics were missing for a while"),
     ROW("window", REAL, silence_s,
@@ -43,7 +43,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("requests", INTEGER, unanswered,
         "open loop: attempted requests without a complete answer when the cell ended; they are in "
         "no failure class"),
-    ROW("requests", INTEGER, unsent, "open loop: unanswered requests that were never sent"),
+    ROW("requests", INTEGER, unsent, "open loop: unanswered requests that were never started"),
     ROW("requests", INTEGER, waited_for_room,
         "open loop: requests delayed because the limit on requests in flight was reached"),
     ROW("requests", INTEGER, held,
@@ -61,7 +61,7 @@ const struct measurement_field measurement_fields[] = {
         "what concurrency_actual should be: the average number of users who are not in their think "
         "time; null: open loop"),
     ROW("load", REAL, request_rate_asked,
-        "open loop: requests per second requested; 0 in a closed loop"),
+        "open loop: the requested rate, in requests per second; 0 in a closed loop"),
     ROW("load", REAL, request_rate_scheduled,
         "open loop: requests per second scheduled in the window"),
     ROW("load", REAL, request_rate_sent, "open loop: requests per second sent in the window"),
@@ -71,11 +71,12 @@ const struct measurement_field measurement_fields[] = {
     ROW("load", REAL, little_ratio,
         "throughput x mean latency / concurrency_actual: 1 in a steady state"),
     ROW("connections", INTEGER, new_connections,
-        "connections opened for the cell and its warm-up; no latency includes the time to connect"),
+        "connections opened for the cell and its warm-up; the time to connect is part of a latency "
+        "only if an open loop measures that latency from the scheduled time"),
     ROW("connections", REAL, connect_p50_ms, "time to connect, without TLS, median"),
     ROW("connections", REAL, connect_p99_ms, "time to connect, without TLS, 99th percentile"),
-    ROW("connections", REAL, tls_p50_ms, "TLS handshake, median; null: no TLS"),
-    ROW("connections", REAL, tls_p99_ms, "TLS handshake, 99th percentile; null: no TLS"),
+    ROW("connections", REAL, tls_p50_ms, "TLS handshake, median; null: there was none"),
+    ROW("connections", REAL, tls_p99_ms, "TLS handshake, 99th percentile; null: there was none"),
     ROW("tokens", INTEGER, input_tokens_requested,
         "input tokens per request, as planned: the length, or the mean of the distribution"),
     ROW("tokens", REAL, input_tokens_requested_mean,
@@ -85,7 +86,7 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, input_tokens_requested_max,
         "successful requests: most requested input tokens"),
     ROW("tokens", INTEGER, input_tokens_differing,
-        "requests whose prompt, by the server's usage, did not have the requested length; "
+        "requests whose prompt did not have the requested length, by the server's usage; "
         "-1: there were some, but they were not counted"),
     ROW("tokens", INTEGER, input_tokens_difference_max,
         "largest difference between the actual and the requested length of a prompt"),
@@ -103,27 +104,27 @@ const struct measurement_field measurement_fields[] = {
     ROW("tokens", INTEGER, output_tokens_requested_max,
         "successful requests: most requested output tokens"),
     ROW("tokens", INTEGER, output_tokens_differing,
-        "successful requests whose answer, by the server's usage, did not have the requested "
-        "length (if shorter answers were allowed: was longer); -1: there were some, but they were "
-        "not counted"),
+        "successful requests whose answer did not have the requested length, by the server's "
+        "usage; if answers were allowed to be shorter, only longer ones count; -1: there were "
+        "some, but they were not counted"),
     ROW("tokens", INTEGER, output_tokens_difference_max,
         "largest difference between the actual and the requested length of an answer"),
     ROW("tokens", INTEGER, lengths_cut,
         "requests whose randomly drawn length was changed to fit the context or the shared prefix"),
     ROW("tokens", INTEGER, prompts_repeated,
-        "requests with a prompt from the dataset that the server had received before: it may be "
+        "requests with a dataset prompt that the server may have received before, and may have "
         "cached"),
     ROW("tokens", INTEGER, prompts_left_out,
         "prompts from the dataset that were not used: they exceed the context together with their "
         "answer, have no known length, or are too short"),
     ROW("tokens", INTEGER, shared_tokens, "input tokens in prefixes that requests share by design"),
     ROW("tokens", INTEGER, cached_told,
-        "requests whose usage reports cached tokens; if it is 0, cached_tokens means nothing"),
+        "requests whose usage reports cached tokens; if this is 0, cached_tokens means nothing"),
     ROW("tokens", INTEGER, output_tokens_min, "fewest output tokens in an answer"),
     ROW("tokens", INTEGER, output_tokens_max, "most output tokens in an answer"),
     ROW("tokens", REAL, output_tokens_mean, "mean output tokens per request"),
     ROW("tokens", INTEGER, input_tokens, "input tokens of the successful requests"),
-    ROW("tokens", INTEGER, cached_tokens, "input tokens from the server's prefix cache"),
+    ROW("tokens", INTEGER, cached_tokens, "input tokens that were in the server's prefix cache"),
     ROW("tokens", INTEGER, output_tokens, "output tokens that arrived in the window"),
     ROW("tokens", INTEGER, chunks, "stream chunks with output in the window"),
     ROW("tokens", REAL, tokens_per_chunk,
@@ -149,10 +150,10 @@ const struct measurement_field measurement_fields[] = {
     ROW("client", REAL, start_lag_p99_ms, "how late the client sent what was due, 99th percentile"),
     ROW("client", REAL, cpu_percent, "CPU use of the client's busiest thread; 100 is one core"),
     ROW("client", REAL, cpu_wait_percent,
-        "longest time that a client thread waited for a CPU, as a percentage of the window"),
+        "percentage of the window in which the most delayed client thread waited for a CPU"),
     ROW("client", REAL, error_share,
-        "estimate of the largest error that the client's lateness caused in rates and mean "
-        "latencies: 0.01 is 1 %"),
+        "estimate of the largest error that the client's lateness can have caused in rates and "
+        "mean latencies: 0.01 means 1 %"),
     ROW("client", REAL, ceiling_chunks_s,
         "stream chunks per second that the client's threads could read when calibrated; 0: not "
         "known"),
@@ -176,7 +177,8 @@ const struct measurement_field measurement_fields[] = {
     {                                                                                              \
         "latency", #name "_at_least", MEASUREMENT_BOOLEAN,                                         \
             offsetof(struct latency_summary, name##_censored),                                     \
-            "only present if true: the value above was cut off; the true one may be larger"        \
+            "only present if true: requests that were cut off affect this percentile; the true "   \
+            "one may be larger"                                                                    \
     }
 #define PLAIN(kind, member, help)                                                                  \
     {                                                                                              \
@@ -266,7 +268,7 @@ static json_t *field_to_json(const struct measurement_field *field, const void *
     return NULL;
 }
 
-/* A missing member becomes zero, false or, for reals, NaN. */
+/* If the JSON lacks the member, an integer becomes 0, a real NaN, and a boolean false. */
 static void field_from_json(const struct measurement_field *field, const json_t *object, void *base)
 {
     void *member = (char *)base + field->offset;
@@ -336,7 +338,8 @@ json_t *measurement_to_json(const struct measurement *measurement)
 
 /* ---- What earlier versions stored ------------------------------------------------------------ */
 
-#define SAME_SHARE 0.02 /* if tokens per chunk are this close to 1, each chunk is one token */
+/* If tokens_per_chunk differs from 1 by less than this, each chunk counts as one token. */
+#define SAME_SHARE 0.02
 
 /* Earlier versions stored the gaps between chunks as "itl". These are gaps between tokens only if
  * each chunk is one token. */

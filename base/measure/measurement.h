@@ -11,13 +11,14 @@
 #include "base/stats/histogram.h"
 
 /* Mean and quantiles of one metric, in milliseconds; NaN if there is no value. ICL and ITL cover
- * the chunks that arrived in the window; the other metrics cover the `attempted` requests that
- * succeeded or were cut off. */
+ * the chunks that arrived in the window. TTFO, TTST and TPOT cover the `attempted` requests that
+ * succeeded, and the other metrics also those that a timeout or the cell's end cut off. */
 struct latency_summary {
-    int64_t count, censored;
+    int64_t count;    /* number of values, including the censored ones */
+    int64_t censored; /* values that were cut off: the true ones are larger */
     double mean_ms, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, min_ms, max_ms;
-    /* Whether the percentile is affected by requests that were cut off, by a timeout or by the
-     * cell's end. The true percentile is then at least the value above. */
+    /* Whether values that were cut off (by a timeout or the cell's end) affect the percentile. The
+     * true percentile is then at least the value above. */
     bool p50_censored, p90_censored, p95_censored, p99_censored, p999_censored;
 };
 void latency_summary_of(const struct histogram *histogram_ns, struct latency_summary *out);
@@ -25,7 +26,9 @@ void latency_summary_of(const struct histogram *histogram_ns, struct latency_sum
 /* ICL is the gap between chunks, which vLLM calls ITL. Here, ITL is the gap between tokens: if
  * several tokens were read together, the time since the previous tokens is divided equally among
  * them, and each of them counts as one value. If the server did not report how many tokens each
- * chunk had, ITL has values only if, according to the answers' usage, each chunk had one token. */
+ * chunk had, ITL has values only if the answers had one token per chunk on average, according to
+ * their usage. TTFT, TTFO and E2E are measured from sending or, in an open loop, from the scheduled
+ * time. */
 enum metric {
     METRIC_TTFT, /* to the first output of any channel: content, reasoning, tool call */
     METRIC_TTFO, /* to the first output that is not reasoning; no values if no answer reasoned */
@@ -33,8 +36,8 @@ enum metric {
     METRIC_ICL,
     METRIC_ITL,
     METRIC_TPOT, /* (last chunk - first chunk) / tokens after the first chunk */
-    METRIC_E2E,
-    /* Only in an open loop, where TTFT, TTFO and E2E are measured from the scheduled time: */
+    METRIC_E2E,  /* to the end of the answer */
+    /* Only in an open loop: */
     METRIC_QUEUE,     /* from the scheduled time to sending */
     METRIC_TTFT_SENT, /* TTFT measured from sending */
     METRIC_E2E_SENT,  /* E2E measured from sending */
@@ -54,19 +57,30 @@ struct measurement {
 
     /* In a closed loop, the requests that ended in the window; in an open loop, those that were due
      * in it. If there was no window, all requests that failed. */
-    int64_t attempted, succeeded;
-    int64_t failures[FAILURE_COUNT];
-    int64_t finish_wrong, finish_missing, done_missing; /* among the successful requests */
-    double success_rate;                                /* succeeded / attempted */
-    /* In an open loop: requests that had no complete answer when the cell ended (they belong to no
-     * failure class, and their latencies are censored); how many of them had not been started; and
-     * requests that had to wait because the limit on requests in flight was reached. */
-    int64_t unanswered, unsent, waited_for_room;
+    int64_t attempted;
+    int64_t succeeded;               /* attempted requests with a complete and valid answer */
+    int64_t failures[FAILURE_COUNT]; /* requests that failed, by class of failure */
+    /* Successful requests whose finish reason was "stop", although all tokens came and the request
+     * did not allow an early stop. */
+    int64_t finish_wrong;
+    int64_t finish_missing; /* successful requests without a finish reason */
+    int64_t done_missing;   /* successful requests without [DONE] */
+    double success_rate;    /* succeeded / attempted */
+    /* In an open loop: attempted requests that had no complete answer when the cell ended. They
+     * belong to no failure class, and their latencies are censored. */
+    int64_t unanswered;
+    int64_t unsent; /* unanswered requests that had not been started */
+    /* In an open loop: attempted requests that had to wait because the limit on requests in flight
+     * was reached. */
+    int64_t waited_for_room;
     /* In a closed loop: requests in flight during the whole window that failed or were cut off
      * after it. They are not included in `attempted`, but they count toward the concurrency, and
      * their chunks toward the output throughput. */
     int64_t held;
-    double request_rate_asked, request_rate_scheduled, request_rate_sent; /* 0 in a closed loop */
+    /* Requests per second in an open loop; 0 in a closed loop. */
+    double request_rate_asked;     /* the rate that was asked for */
+    double request_rate_scheduled; /* requests that were due in the window */
+    double request_rate_sent;      /* requests that were sent in the window */
     /* Growth, per second, of the number of requests that were due but had not ended; NaN in a
      * closed loop, or if it is not known. */
     double queue_growth;
@@ -74,51 +88,72 @@ struct measurement {
     /* Requests in flight in the window: mean, minimum and maximum. */
     double concurrency_actual;
     int64_t concurrency_min, concurrency_max;
-    double concurrency_expected; /* computed from users and think time; NaN in an open loop */
+    /* What concurrency_actual should be: the mean number of users who were not in their think
+     * time. NaN in an open loop. */
+    double concurrency_expected;
     double little_ratio; /* throughput x mean latency / concurrency_actual; 1 in a steady state */
 
-    /* Tokens per request, both requested and actual (as the server's usage reports them; see
-     * tokens_estimated), and the totals in the window. */
+    /* Tokens per request. input_tokens_requested and output_tokens_requested: the planned length,
+     * or the mean of the planned distribution. The members that add _mean, _min or _max to these
+     * names describe the lengths that the successful requests asked for. The other members describe
+     * the actual lengths of these requests, according to the server's usage (see
+     * tokens_estimated). */
     int64_t input_tokens_requested, input_tokens_min, input_tokens_max;
     int64_t output_tokens_requested, output_tokens_min, output_tokens_max;
     double input_tokens_mean, output_tokens_mean;
     double input_tokens_requested_mean, output_tokens_requested_mean;
     int64_t input_tokens_requested_min, input_tokens_requested_max;
     int64_t output_tokens_requested_min, output_tokens_requested_max;
-    /* How many requests had a length other than the requested one; -1: some did, but they were not
-     * counted. */
+    /* How many successful requests had a length other than the requested one; -1: some did, but
+     * they were not counted. An answer that was allowed to be shorter counts only if it was
+     * longer. */
     int64_t input_tokens_differing, output_tokens_differing;
+    /* The largest of these differences, in tokens. */
     int64_t input_tokens_difference_max, output_tokens_difference_max;
-    int64_t lengths_cut, prompts_repeated; /* numbers of requests */
-    int64_t prompts_left_out;              /* dataset prompts that cannot be sent */
-    int64_t shared_tokens;                 /* input tokens that other requests share by design */
-    int64_t cached_told;                   /* requests whose usage reports cached tokens */
-    int64_t input_tokens, cached_tokens, output_tokens, chunks;
-    double tokens_per_chunk, reasoning_tokens_mean; /* NaN: the server did not report it */
+    int64_t lengths_cut; /* successful requests whose drawn length had to be changed */
+    /* Successful requests whose dataset prompt may have been sent before. */
+    int64_t prompts_repeated;
+    int64_t prompts_left_out; /* dataset prompts not used: too long, too short, of unknown length */
+    int64_t shared_tokens;    /* input tokens in prefixes that requests share by design */
+    int64_t cached_told;      /* successful requests whose usage reports cached tokens */
+    int64_t input_tokens;     /* total for the successful requests */
+    int64_t cached_tokens;    /* how many of input_tokens came from the server's prefix cache */
+    int64_t output_tokens;    /* total that arrived in the window */
+    int64_t chunks;           /* stream chunks with output that arrived in the window */
+    double tokens_per_chunk;  /* mean in the window; NaN: no answer reported its tokens */
+    double reasoning_tokens_mean; /* over the answers that reported them; NaN: none did */
     /* Some or all answers lacked usage: their output tokens are estimated from the number of
      * chunks, and their input is assumed to have the requested length. */
     bool tokens_estimated;
 
-    /* Per second of the window: successful requests, their input tokens, all output tokens, and
-     * successful requests that met the plan's goodput limits. */
-    double request_throughput, input_throughput, output_throughput, goodput;
-    double output_throughput_deviation; /* standard deviation of one-second slices */
-    /* TTFT of the probe, a single request before the warm-up. It is the sweep's first request of
-     * this shape to this deployment, unless the probe was repeated, the cell is being measured
-     * again, or earlier cells failed. NaN: there was no probe. */
+    /* Per second of the window: */
+    double request_throughput; /* successful requests that ended in it */
+    double input_throughput;   /* input tokens of those requests */
+    double output_throughput;  /* output tokens that arrived in it */
+    double goodput; /* successful requests that ended in it, within the plan's goodput limits */
+    /* Standard deviation of output_throughput over one-second slices; NaN: fewer than 2 slices. */
+    double output_throughput_deviation;
+    /* TTFT of the probe, a single request before the warm-up; NaN: there was no probe. The probe is
+     * the sweep's first request of this shape to this deployment, with three exceptions: it was
+     * repeated because it failed; the cell is measured again; or an earlier cell failed, after
+     * which a cell can have a probe although its shape is not new. */
     double cold_ttft_ms;
 
-    /* How late the client handled events (bytes, timers), and how late it sent requests that were
-     * due (start_lag). */
-    double lag_p50_ms, lag_mean_ms, lag_p99_ms, start_lag_mean_ms, start_lag_p99_ms;
-    double cpu_percent;      /* of one core, used by the client's busiest thread */
-    double cpu_wait_percent; /* of the window that the most delayed thread waited for a CPU */
+    /* How late the client handled events (bytes, timers). */
+    double lag_p50_ms, lag_mean_ms, lag_p99_ms;
+    /* How late the client sent requests that were due. */
+    double start_lag_mean_ms, start_lag_p99_ms;
+    double cpu_percent; /* CPU use of the client's busiest thread; 100 is one core */
+    /* The share of the window, in percent, that the client's most delayed thread spent waiting for
+     * a CPU. */
+    double cpu_wait_percent;
     /* An estimate of the largest relative error in rates and mean latencies that the client's
-     * delays can cause. */
+     * delays can cause; 0.01 is 1 %. */
     double error_share;
     /* How many stream chunks per second the client's threads can read, according to the
-     * calibration, and what share of that the cell used; 0: not known. */
-    double ceiling_chunks_s, ceiling_share;
+     * calibration; 0: not known. */
+    double ceiling_chunks_s;
+    double ceiling_share; /* chunks per second in the window / ceiling_chunks_s; 0: not known */
     /* Figures may be wrong: the client was late, or lacked CPU, descriptors, ports or memory. */
     bool client_limited;
     bool client_late;  /* the slowest 1 % of latencies may be too long by lag_p99_ms */
@@ -131,19 +166,19 @@ struct measurement {
     bool uneven;
     double silence_s; /* the longest time without a chunk while requests were in flight */
 
-    /* Connections that were opened for the cell, from its first request to its last. The times are
-     * NaN if there were none. */
+    /* Connections that were opened for the cell, from its first request to its last. */
     int64_t new_connections;
-    double connect_p50_ms, connect_p99_ms, tls_p50_ms, tls_p99_ms;
-    int64_t left_open; /* answers whose body did not end after [DONE] */
-    /* Requests sent again because the server had closed the connection. */
+    double connect_p50_ms, connect_p99_ms; /* time to connect, without TLS; NaN: no connections */
+    double tls_p50_ms, tls_p99_ms;         /* time for the TLS handshake; NaN: no handshakes */
+    int64_t left_open;                     /* answers whose body did not end after [DONE] */
+    /* Requests sent again because the server had closed the reused connection. */
     int64_t stale_connections;
     struct latency_summary latency[METRIC_COUNT];
-    char first_error[512]; /* the first message in the most frequent class of failure */
+    char first_error[512]; /* the first error message in the most frequent class of failure */
 };
 
-/* Whether stream chunks carry several tokens, so that the gaps between chunks are not the gaps
- * between tokens. */
+/* Whether stream chunks carry more than one token on average, so that the gaps between chunks are
+ * not the gaps between tokens. */
 bool measurement_has_wide_chunks(const struct measurement *measurement);
 
 /* One row for each number or boolean in struct measurement, except those in `failures` and
@@ -166,8 +201,8 @@ extern const struct measurement_field latency_fields[];
  * `latency` has an object for each metric that has values. If p99_censored is set, the object
  * contains "p99_at_least": true (likewise for p50, p90, p95, p999). New reference. */
 json_t *measurement_to_json(const struct measurement *measurement);
-/* Reads what measurement_to_json wrote; missing members become zero or NaN. If an earlier version
- * wrote it, what that version called ITL is read as ICL (and also as ITL if each chunk was one
- * token), and whether lengths differed from the requested ones is derived from the shortest and the
- * longest. */
+/* Reads what measurement_to_json wrote; missing members become zero or NaN. Earlier versions wrote
+ * ICL under the name ITL: it is read as ICL, and also as ITL if each chunk was one token. They did
+ * not write whether actual lengths differed from the requested ones: this is derived from the
+ * shortest and the longest actual length. */
 void measurement_from_json(const json_t *json, struct measurement *out);

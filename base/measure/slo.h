@@ -7,9 +7,11 @@
 #include "base/measure/measurement.h"
 
 struct slo {
-    int64_t percentile;                      /* 50, 90, 95 or 99; applies to the next four */
+    int64_t percentile; /* 50, 90, 95 or 99; the four latency limits apply to this percentile */
     double ttft_ms, itl_ms, tpot_ms, e2e_ms; /* 0: no such limit */
-    double error_rate; /* share of requests that may fail; 0: not stated, SLO_ERROR_RATE applies */
+    /* The share of requests that are allowed to fail. 0: the plan states none, so SLO_ERROR_RATE
+     * applies. */
+    double error_rate;
 };
 #define SLO_ERROR_RATE 0.01
 
@@ -26,8 +28,9 @@ struct slo_nearest {
      * is INFINITY if the figure is missing or was cut off. */
     double ratio;
     const char *name; /* "TTFT", ..., "error rate" */
-    const char *unit; /* " ms" or "" */
-    double value, limit;
+    const char *unit; /* " ms", or "" for the error rate, which is a share */
+    double value;     /* the cell's figure, in `unit` */
+    double limit;     /* in `unit` */
 };
 /* The result is meaningful only for a cell that was measured or failed. A percentile that was cut
  * off (by a timeout, or by the cell's end) meets no limit, because the true one may be larger. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    BEGINS_A_WORD = 1, /* not a credential within a word, such as "sk-" in "disk-" */
-    ANY_CASE = 2,      /* the prefix may be in upper or lower case */
-    CAPITALS = 4,      /* only capitals and digits follow */
+    BEGINS_A_WORD = 1, /* a credential only at the start of a word: not "sk-" in "disk-" */
+    ANY_CASE = 2,      /* the prefix can be in upper or lower case */
+    CAPITALS = 4,      /* the credential has only capitals and digits after its prefix */
     TO_THE_END = 8,    /* the credential extends to the end of the text */
 };
 
@@ -171,7 +171,7 @@ static void add_word(struct text *out, const char *word, size_t length)
 }
 
 /* The length of the word at the beginning of the text. The user part of a URL belongs to the word
- * even if it contains separators, such as a comma in a password. */
+ * even if it contains a separator that URLs allow there, such as a comma in a password. */
 static size_t word_length(const char *text, const char *separators)
 {
     size_t length = strcspn(text, separators);

@@ -5,7 +5,8 @@
 
 #include "base/core/text.h"
 
-/* Finds the first credential in the text; returns false if there is none. */
+/* Finds the first credential in the text: it begins at text[*at] and has *length bytes. Returns
+ * false if there is none. */
 bool credential_find(const char *text, size_t *at, size_t *length);
 bool credential_is_in(const char *text); /* NULL: false */
 /* Appends `text` in printable form. "(hidden)" replaces everything that looks like a credential,

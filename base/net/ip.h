@@ -17,9 +17,9 @@ struct ip_address {
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* length of the prefix, 0 to 128; for an IPv4 network at least IP_V4_BITS */
+    unsigned bits; /* prefix length, 0 to 128 inclusive; at least IP_V4_BITS for an IPv4 network */
 };
-#define IP_V4_BITS 96 /* length of the prefix that all mapped IPv4 addresses have in common */
+#define IP_V4_BITS 96 /* length of the prefix that all mapped IPv4 addresses share, in bits */
 
 #define IP_TEXT_SIZE INET6_ADDRSTRLEN
 #define IP_NETWORKS_LIMIT 64
@@ -35,7 +35,8 @@ bool ip_parse(const char *text, size_t length, struct ip_address *out);
 /* Converts the address of a connection; returns false if it is neither IPv4 nor IPv6. */
 bool ip_of(const struct sockaddr_storage *address, struct ip_address *out);
 void ip_format(const struct ip_address *address, char out[IP_TEXT_SIZE]);
-/* The network assumed to belong to one client: a single IPv4 address, or an IPv6 address's /64. */
+/* Returns the network that is assumed to belong to one client: for IPv4, the address itself; for
+ * IPv6, the first address of its /64. */
 struct ip_address ip_client_network(const struct ip_address *address);
 
 bool ip_is_v4(const struct ip_address *address);
@@ -44,7 +45,7 @@ bool ip_is_v4(const struct ip_address *address);
 bool ip_network_parse(const char *text, size_t length, struct ip_network *out);
 bool ip_network_holds(const struct ip_network *network, const struct ip_address *address);
 /* Reads networks ("10.0.0.0/8", "fd00::/8") and addresses, separated by commas, spaces or tabs.
- * INVALID if one of them is malformed, or if there are more than IP_NETWORKS_LIMIT. */
+ * INVALID if an entry is malformed, or if there are more than IP_NETWORKS_LIMIT entries. */
 CHECKED bool ip_networks_parse(const char *text, struct ip_networks *out, struct error *error);
 /* Whether the address is in one of the networks. */
 bool ip_networks_hold(const struct ip_networks *networks, const struct ip_address *address);

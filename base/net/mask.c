@@ -12,16 +12,16 @@
 
 #define SHORT_BYTES 12                  /* a shorter secret is weak */
 #define FEW_DISTINCT 5                  /* a secret with fewer distinct bytes is weak */
-#define LEAST_BYTES 8                   /* the shortest piece that is hidden */
+#define LEAST_BYTES 8                   /* length of the shortest piece that is hidden */
 #define GRAM 4                          /* how many bytes are looked up together */
-#define STRIDE (LEAST_BYTES - GRAM + 1) /* looking up every STRIDE bytes finds every piece */
+#define STRIDE (LEAST_BYTES - GRAM + 1) /* one lookup every STRIDE bytes misses no piece */
 #define BUCKETS 4096
 #define FORMS 5
 #define HIDDEN "(hidden)"
 
-/* One way of writing the secret, case-folded. */
+/* One way of writing the secret, with each byte folded (see fold). */
 struct form {
-    size_t from, length; /* its place in the mask's bytes */
+    size_t from, length; /* its place in mask->bytes */
     size_t least;        /* this many bytes in a row reveal the secret */
 };
 
@@ -31,10 +31,10 @@ struct mask {
     struct form forms[FORMS];
     size_t form_count;
     struct text bytes; /* all forms, one after the other */
-    uint8_t *form_of;  /* for each byte, the index of its form */
-    /* A hash table of all sequences of GRAM bytes in the forms. `head` has the first position in
-     * each bucket, and `next` has, for each position, the next one in the same bucket. 1 is added
-     * to all positions, so that 0 means "none". */
+    uint8_t *form_of;  /* for each byte in `bytes`, the index of its form in `forms` */
+    /* A hash table of the positions in `bytes` at which a sequence of GRAM bytes of one form
+     * begins. `head` has the first position in each bucket, and `next` has, for each position, the
+     * next one in the same bucket. 1 is added to all positions, so that 0 means "none". */
     uint32_t head[BUCKETS];
     uint32_t *next;
 };
@@ -219,8 +219,8 @@ static void add_span(struct spans *spans, struct span span)
     spans->at[spans->count++] = span;
 }
 
-/* The longest run of bytes around `at` in the view that matches the bytes around `place` in the
- * form. */
+/* The longest run of bytes around `at` in the view that matches the bytes around `place` in
+ * mask->bytes, within one form. */
 static struct span extend(const struct mask *mask, const struct mask_view *view, size_t at,
                           size_t place)
 {
@@ -237,7 +237,8 @@ static struct span extend(const struct mask *mask, const struct mask_view *view,
     return (struct span){ at - back, at + ahead };
 }
 
-/* Whether the run is long enough to reveal the secret. */
+/* Whether the run is long enough to reveal the secret. At the end of a truncated text, LEAST_BYTES
+ * are enough, because the rest of the secret may have been cut off. */
 static bool reveals(const struct mask *mask, const struct mask_view *view, bool is_truncated,
                     size_t place, struct span run)
 {
@@ -403,7 +404,7 @@ size_t mask_safe_length(const struct mask *mask, const char *bytes, size_t lengt
         return length;
     safe = mask_view_whole(bytes, length);
     reach = MASK_VIEW_GROWTH * mask->bytes.length;
-    first = reach < safe ? safe - reach : 0; /* pieces that begin before this are complete */
+    first = reach < safe ? safe - reach : 0; /* no unfinished piece can begin before this */
     view = mask_view_of(bytes + first, safe - first);
     for (int round = 0; round < MASK_VIEW_ROUNDS; round++) {
         size_t open = open_bytes(mask, &view);

@@ -20,15 +20,16 @@ void mask_destroy_at(struct mask **mask);
  * bytes, or is a common word. */
 bool mask_is_weak(const char *secret);
 
-/* The kind of text. A weak secret is hidden only in messages about failures, and only if it is a
- * separate word. Of any other secret, pieces of at least three quarters of it are hidden. */
+/* The kind of text. A weak secret is hidden only in a MASK_FAILURE text, and only if it is a
+ * separate word. Any other secret is hidden in both kinds, and so is any piece of at least three
+ * quarters of it. */
 enum mask_kind {
     MASK_ANSWER,
-    MASK_FAILURE,
+    MASK_FAILURE, /* a message about a failure */
 };
 
 /* Replaces the secret with "(hidden)" everywhere in the text. If `is_truncated`, the text was cut
- * off, so a piece of 8 or more bytes of the secret at its end is hidden too. */
+ * off, so a piece of the secret at the text's end is hidden even if it has only 8 bytes. */
 void mask_text(const struct mask *mask, enum mask_kind kind, bool is_truncated, struct text *text);
 /* The same for a string in an array of `size` bytes. The string counts as truncated if the array
  * has no room for another character of UTF8_LONGEST bytes. */

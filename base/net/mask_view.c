@@ -8,10 +8,10 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* An escape sequence, or a plain byte. */
+/* An escape sequence, an invisible character, or a plain byte. */
 struct piece {
     unsigned char bytes[UTF8_LONGEST]; /* decoded */
-    size_t count;                      /* number of decoded bytes */
+    size_t count;                      /* number of decoded bytes; 0: the piece is dropped */
     size_t taken;                      /* number of bytes before decoding */
 };
 
@@ -123,7 +123,7 @@ static void read_percent(const unsigned char *at, size_t left, struct piece *pie
 
 #define ENTITY_DIGITS 6
 
-/* Decodes &#65; and &#x41;, and the few named entities for characters that a token may contain. */
+/* Decodes &#65; and &#x41;, and the few named entities for characters that a token can contain. */
 static void read_entity(const unsigned char *at, size_t left, struct piece *piece)
 {
     static const struct {
@@ -164,7 +164,8 @@ static struct piece read_piece(const unsigned char *at, size_t left)
 
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
-/* Decodes the next escape sequence or byte. If a character is dropped, `count` is 0. */
+/* Decodes the next escape sequence or byte. Drops invisible characters and, if `blanks` says so,
+ * spaces and control characters. */
 static struct piece next_piece(const struct mask_view *view, size_t at,
                                enum mask_view_blanks blanks)
 {
@@ -181,7 +182,7 @@ static struct piece next_piece(const struct mask_view *view, size_t at,
     return piece;
 }
 
-/* Decoding never makes a text longer. */
+/* Decoding always shortens a text, unless there is nothing to decode or drop. */
 bool mask_view_decode(struct mask_view *view, enum mask_view_blanks blanks)
 {
     unsigned char *bytes = memory_zeroed(view->length + 1, sizeof *bytes);

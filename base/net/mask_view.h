@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MASK_VIEW_ROUNDS 4  /* the text as it is, and after each of up to three decodings */
+#define MASK_VIEW_ROUNDS 4  /* a text is searched as it is, and after each of up to 3 decodings */
 #define MASK_VIEW_GROWTH 10 /* bytes in the longest escape sequence for one byte, "&#x000041;" */
 
 struct span {
-    size_t from, to;
+    size_t from, to; /* indexes of the first byte, and of the first byte after the span */
 };
 
 struct mask_view {
@@ -19,8 +19,8 @@ struct mask_view {
     size_t length;
     const unsigned char *text; /* the original text, borrowed */
     size_t text_length;
-    unsigned char *own; /* what `bytes` points to, once decoded; NULL: it points to the text */
-    uint32_t *starts;   /* where in the text each byte comes from; NULL: from the same place */
+    unsigned char *own; /* the decoded text, to which `bytes` points; NULL: not decoded yet */
+    uint32_t *starts;   /* for each byte, where it comes from in `text`; NULL: not decoded yet */
 };
 
 /* Whether decoding keeps spaces and control characters. It always drops invisible characters. */

@@ -12,7 +12,7 @@
 #include "base/net/outbound_transfer.h"
 
 #define ERROR_BODY_BYTES 65536
-#define TICK_MS 100 /* `cancelled` and the idle limit are checked at least this often */
+#define TICK_MS 100 /* `cancelled` and the idle limit are checked at least once in this time */
 
 bool outbound_global_init(struct error *error)
 {
@@ -53,7 +53,7 @@ static bool may_connect(const struct outbound_request *request, const struct soc
                                 : !outbound_address_is_refused(address);
 }
 
-/* Called after the name was resolved, so that no name can lead to a refused address. */
+/* libcurl calls this after resolving the name, so that no name can lead to a refused address. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct outbound_transfer *transfer = context;
@@ -61,7 +61,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     (void)purpose;
     transfer->unlisted = transfer->request->servers != NULL
                          && !server_list_has_address(transfer->request->servers, &address->addr);
-    /* The permissions of a Unix socket's file decide who can connect to it. */
+    /* There is no address to check: the socket file's permissions decide who can connect to it. */
     if (transfer->request->socket_path != NULL)
         return socket(AF_UNIX, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (transfer->unlisted || !may_connect(transfer->request, &address->addr)) {
@@ -96,8 +96,8 @@ static void copy_visible(char *out, size_t size, const char *bytes, size_t lengt
     out[copied] = '\0';
 }
 
-/* Reads a number of seconds, or a date (RFC 9110, 10.2.3). Returns the seconds from now; -1 if the
- * value is neither. */
+/* Reads a number of seconds, or a date (RFC 9110, 10.2.3). Returns the seconds from now, at most a
+ * year; -1 if the value is neither. */
 static int64_t read_retry_after(const char *value)
 {
     static const int64_t longest_s = INT64_C(366) * 86400;
@@ -360,7 +360,7 @@ static void finish(struct outbound_transfer *transfer)
     mask_destroy(transfer->mask);
 }
 
-/* Hides the bearer in the response. The caller masks what on_bytes received. */
+/* Hides the bearer in the response. The caller must mask what on_bytes received. */
 static void hide_bearer(struct outbound_transfer *transfer)
 {
     struct outbound_response *response = transfer->response;

@@ -32,10 +32,10 @@ static const struct network refused_ipv6[] = {
     { "fd00:42::42", 128 },   /* Scaleway's metadata service */
 };
 
-/* Networks whose addresses contain an IPv4 address, and the indexes of the bytes that it is in. */
+/* Networks whose addresses contain an IPv4 address. */
 static const struct {
     struct network network;
-    uint8_t at[4];
+    uint8_t at[4]; /* indexes of the bytes that the IPv4 address is in, counted from 0 */
     bool inverted; /* all bits of the IPv4 address are inverted */
 } embedding[] = {
     { { "::ffff:0:0", 96 }, { 12, 13, 14, 15 } },   /* mapped */
@@ -49,7 +49,8 @@ static const struct {
 
 /* The network for private NAT64 (RFC 8215). Which bytes the IPv4 address is in depends on the
  * length of the NAT64 prefix (RFC 6052), which only the operator knows. Therefore an address is
- * refused if any of the groups of bytes below is a metadata address. */
+ * refused if the bytes at any of the four groups of indexes below form an address in
+ * metadata_ipv4. */
 static const struct network local_nat64 = { "64:ff9b:1::", 48 };
 static const uint8_t local_nat64_at[][4] = {
     { 6, 7, 9, 10 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses a deployment is allowed to have. */
+/* Which addresses no deployment is allowed to have, and which one is Google's metadata server. */
 #pragma once
 
 #include <stdbool.h>

@@ -11,11 +11,12 @@
 struct outbound_tls;
 
 /* Sets which certificate authorities to trust for TLS: those in `tls` or, if `tls` is NULL or has
- * none (""), the machine's. libcurl has a file of the machine's authorities, and may have a folder;
- * if SSL_CERT_FILE is set, its file replaces libcurl's file but not the folder. Also sets the
- * client certificate if `tls` has one. The server's certificate is always verified. */
+ * none (""), the machine's. libcurl reads the machine's authorities from a file and, on some
+ * machines, also from a folder. If SSL_CERT_FILE is set, the file that it names replaces libcurl's
+ * file, but not the folder. Also sets the client certificate if `tls` has one. The server's
+ * certificate is always verified. */
 void outbound_code_trust(CURL *easy, const struct outbound_tls *tls);
 enum failure outbound_code_connect_failure(int number); /* `number`: connect's errno */
-/* `sent`: the connection was established and sending began, so a timeout did not occur while
- * connecting. Returns FAILURE_NONE for CURLE_OK. */
+/* Converts libcurl's result code to a class of failure (FAILURE_NONE for CURLE_OK). `sent`: the
+ * connection was established and sending began, so a timeout did not occur while connecting. */
 enum failure outbound_code_failure(CURL *easy, CURLcode code, bool sent);

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "base/net/outbound_code.h"
 
-#define SHOWN_BYTES 160 /* at most this much of a message is quoted, to leave room for advice */
+#define SHOWN_BYTES 160 /* at most this many bytes of a message are quoted, so advice has room */
 
 enum failure outbound_transfer_classify(const struct outbound_transfer *transfer, CURLcode code)
 {

@@ -43,8 +43,8 @@ static CHECKED bool check_value(const char *name, const char *value, size_t leng
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)value[i] < 0x21 || value[i] == 0x7f)
             return error_set(error, ERROR_INVALID,
-                             "the secret %s has a space or a control character at byte %zu, which "
-                             "an Authorization header cannot contain",
+                             "the secret %s has a space or a control character at byte %zu "
+                             "(counted from 0), which an Authorization header cannot contain",
                              name, i);
     return true;
 }

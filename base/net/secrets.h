@@ -10,22 +10,23 @@
 #include "base/core/error.h"
 #include "base/net/url.h"
 
-#define SECRET_NAME_SIZE 64
-#define SECRET_VALUE_SIZE 4096
+#define SECRET_NAME_SIZE 64    /* including the NUL at the end */
+#define SECRET_VALUE_SIZE 4096 /* including the NUL at the end */
 
 /* INVALID unless the name is [A-Z][A-Z0-9_]{0,62}. */
 CHECKED bool secret_name_check(const char *name, struct error *error);
 /* Reads a secret from the environment or, if it is not there, from the folder; if `folder` is "",
  * only from the environment. A newline at the end of the value is removed. NOT_FOUND if neither has
- * the secret; the message gives both places. INVALID if the value is empty, has SECRET_VALUE_SIZE
- * bytes or more, or has a byte that an Authorization header cannot contain (0x7f, or one below
- * 0x21). */
+ * the secret; the message says where to put it. INVALID if the value is empty, has
+ * SECRET_VALUE_SIZE bytes or more, or has a byte that an Authorization header cannot contain (0x7f,
+ * or one below 0x21). INTERNAL if the secret's file cannot be read. */
 CHECKED bool secret_read(const char *folder, const char *name, char out[SECRET_VALUE_SIZE],
                          struct error *error);
 #define SECRET_FILE_BYTES 262144
-/* Reads a file in the folder, such as a cloud's credentials; it can have at most SECRET_FILE_BYTES.
- * `file` is a name that the caller has checked, not a path. The bytes in *out are followed by a
- * NUL, which *length does not count. The caller passes *out to secret_file_free. */
+/* Reads a file in the folder, such as a cloud's credentials; INVALID if it has more than
+ * SECRET_FILE_BYTES. `file` is a name that the caller has checked, not a path. The bytes in *out
+ * are followed by a NUL, which *length does not count. The caller passes *out to
+ * secret_file_free. */
 CHECKED bool secret_file_read(const char *folder, const char *file, char **out, size_t *length,
                               struct error *error);
 void secret_file_free(char *bytes, size_t length); /* wipes the bytes; does nothing for NULL */

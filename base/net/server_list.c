@@ -14,8 +14,9 @@
 #define SEPARATORS ", \t\r\n"
 
 struct entry {
-    char name[NAME_SIZE]; /* "": the entry is a network, or one address */
-    bool itself, below;   /* whether the name itself is listed; whether names below it are */
+    char name[NAME_SIZE]; /* in lower case; "": the entry is a network or an address */
+    bool itself;          /* the name itself is listed */
+    bool below;           /* all names below the name are listed */
     struct ip_network network;
 };
 
@@ -42,8 +43,8 @@ static bool read_network(const char *word, struct ip_network *out)
            && ip_network_parse(text, strlen(text), out);
 }
 
-/* Reads a host name. Returns false for texts that cannot be one, such as the mistyped addresses
- * "10.0.0.0/99" and "10.0.0". */
+/* Reads a host name, perhaps with "." or "*." before it. Returns false for anything else, such as
+ * the mistyped addresses "10.0.0.0/99" and "10.0.0". */
 static bool read_name(const char *word, struct entry *out)
 {
     bool letters = false;

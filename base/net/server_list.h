@@ -17,7 +17,7 @@ struct server_list;
 CHECKED bool server_list_create(const char *text, struct server_list **out, struct error *error);
 void server_list_destroy(struct server_list *list); /* does nothing for NULL */
 
-/* Whether the host (in lower case) is listed by name, whatever its address. */
+/* Whether the host (in lower case) is listed by name. If so, its address does not matter. */
 bool server_list_has_name(const struct server_list *list, const char *host);
 /* Whether the address is listed. */
 bool server_list_has_address(const struct server_list *list, const struct sockaddr *address);

@@ -18,7 +18,7 @@ struct parts {
     const char *port; /* NULL: the URL has none */
     size_t port_length;
     const char *path; /* everything after host and port */
-    int usual_port;
+    int usual_port;   /* the scheme's default port */
 };
 
 bool url_host_is_loopback(const char *host)

@@ -10,7 +10,8 @@
 /* Checks a base URL. INVALID unless it begins with http:// or https://, has a host, optionally a
  * port and a path, no user, query or fragment, and at most 1,024 bytes. FORBIDDEN if its host is an
  * address for which outbound_address_is_refused returns true. Fills in the host (lower case, no
- * brackets) and the port. A trailing '/' or '/v1' is accepted; the caller must remove it. */
+ * brackets) and the port (the scheme's default if the URL has none). A trailing '/' or '/v1' is
+ * accepted; the caller must remove it. */
 CHECKED bool url_check(const char *url, char host[URL_HOST_SIZE], int *port, struct error *error);
 /* Returns the length of the host at the beginning of "HOST" or "HOST:PORT", including the brackets
  * of an IPv6 address. */

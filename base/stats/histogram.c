@@ -9,10 +9,11 @@
 #include "base/core/memory.h"
 #include "base/core/text.h"
 
-/* Values below 256 have one bucket each; above, there are 128 buckets for every power of two. */
+/* Values below 256 have one bucket each; from 256 on, there are 128 buckets for each power of
+ * two. */
 #define BUCKETS_PER_POWER ((size_t)128)
 #define POWER_BITS 7
-#define TOP_BITS 44 /* 2^44 ns is 4.9 hours; longer times count in the last bucket */
+#define TOP_BITS 44 /* values of 2^44 (as ns, 4.9 hours) and more count in the last bucket */
 #define BUCKETS ((TOP_BITS - POWER_BITS + 1) * BUCKETS_PER_POWER)
 
 struct histogram {
@@ -194,10 +195,10 @@ uint64_t histogram_quantile(const struct histogram *histogram, double q, bool *c
     return clamp(bucket_middle(bucket), histogram->min, histogram->max);
 }
 
-/* The encoding: the version; as varints (LEB128), count, censored, censored_min, min, max, and the
- * low and the high half of sum; in eight bytes, squares (a little-endian double); then two varints
- * for each bucket that is not empty: its distance from the previous such bucket (for the first,
- * from bucket 0), and its count. */
+/* The encoding begins with one byte for the version. The next seven numbers are varints (LEB128):
+ * count, censored, censored_min, min, max, and the low and the high half of sum. Then comes squares
+ * as a little-endian double. At the end, there are two varints for each bucket that is not empty:
+ * its distance from the previous such bucket (for the first, from bucket 0), and its count. */
 #define VERSION 1
 #define COUNT_LIMIT (UINT64_C(1) << 48)
 

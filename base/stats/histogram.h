@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log-linear histograms of non-negative integers (mostly nanoseconds): 128 buckets per power of
- * two, so that a value is within 0.4 % of its bucket's middle; count, sum, min and max are exact.
- * Values from 2^44 on (4.9 hours in nanoseconds) count in the last bucket. The layout is that of
- * HdrHistogram; a histogram takes 39 KB. */
+ * two, so that a value is within 0.4 % of its bucket's middle. Values from 2^44 on (4.9 hours in
+ * nanoseconds) count in the last bucket. Count, sum, min and max are exact. The layout of the
+ * buckets is that of HdrHistogram; a histogram takes 39 KB. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,17 @@
 
 #include "base/core/error.h"
 
-struct histogram; /* opaque; only one thread at a time can use it */
+struct histogram; /* not thread-safe */
 
 struct histogram *histogram_create(void);
 void histogram_destroy(struct histogram *histogram);
 void histogram_clear(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value);
+/* Records the same value `count` times. */
 void histogram_record_many(struct histogram *histogram, uint64_t value, uint64_t count);
 /* Records a measurement that was cut off at `value`: the true value is at least that. */
 void histogram_record_censored(struct histogram *histogram, uint64_t value);
+/* Adds all values in `from` to `into`. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 uint64_t histogram_count(const struct histogram *histogram); /* including censored values */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain statistics on arrays of doubles. */
+/* Statistics on arrays of doubles, and Student's t distribution. */
 #pragma once
 
 #include <stddef.h>

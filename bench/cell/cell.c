@@ -210,7 +210,8 @@ static CHECKED bool probe_once(struct cell *cell, int64_t number, enum failure *
     return true;
 }
 
-/* If the order asks for a probe, sends a single request; retries it at most twice if it fails. */
+/* If the order asks for a probe, sends a single request. If it fails, sends it again at most twice,
+ * unless that is pointless (is_final). */
 static CHECKED bool probe(struct cell *cell, enum failure *failure, struct error *error)
 {
     *failure = FAILURE_NONE;
@@ -234,8 +235,8 @@ static bool all_done(struct cell *cell)
     return true;
 }
 
-/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. In an open
- * loop, if cell_measure_window has already waited for answers, cuts them off at once. */
+/* Lets requests in flight end, and cuts off those that take longer than DRAIN_LIMIT_S. If
+ * cell_measure_window has already waited for answers (in an open loop), cuts off all at once. */
 static CHECKED bool drain(struct cell *cell, struct error *error)
 {
     bool has_waited = cell->drain_ns != 0;

@@ -19,7 +19,8 @@ struct cell_order {
     struct workload_room room;
     const struct dataset *dataset; /* the plan's dataset; NULL: prompts are generated */
     bool dataset_sent;             /* the server may already have received the dataset's prompts */
-    /* > 0: an open loop with the plan's arrivals and at most `concurrency` requests in flight. */
+    /* Requests per second, in an open loop with the plan's arrivals and at most `concurrency`
+     * requests in flight; 0: a closed loop of `concurrency` users. */
     double request_rate;
     int64_t repetition; /* varies the arrivals */
     /* Unique among the attempts of all sweeps, so that the prompts generated for this attempt are
@@ -31,7 +32,7 @@ struct cell_order {
     unsigned shards; /* the maximum number of load threads */
     /* The chunks per second that one load thread can read (calibration.h); 0: not known. */
     double ceiling_chunks_s;
-    /* The approximate time of a request; 0: not known. If the plan has no ramp, the users' starts
+    /* About how long a request takes; 0: not known. If the plan has no ramp, the users' starts
      * are spread over about this time (or the probe's time, if the probe succeeded), so that users
      * are not in step. In an open loop, the longer of the two times also affects when the window
      * ends and how long answers are awaited. */
@@ -48,7 +49,7 @@ struct cell_order {
 /* Blocks while the cell is measured: probe, warm-up, window, drain. Returns false only if `stopped`
  * returned true (CANCELLED). A cell that cannot be measured, because of the server, the prompts or
  * this machine, is a result, too: its state is failed or infeasible, and `reason` says why. Free
- * the result with cell_result_finish in both cases. */
+ * the result with cell_result_finish, whatever is returned. */
 CHECKED bool cell_measure(const struct cell_order *order, struct cell_result *out,
                           struct error *error);
 void cell_result_finish(struct cell_result *result);

@@ -44,7 +44,7 @@ static void fill_growth(const struct cell *cell, struct measurement *out)
     out->overloaded = out->queue_growth > GROWTH_SHARE * arrivals->rate && grown > by_chance;
 }
 
-/* All users except those who were thinking, averaged over the window; NaN in an open loop. */
+/* How many users were not thinking, averaged over the window; NaN in an open loop. */
 static double expected_concurrency(const struct cell *cell, double window_s)
 {
     if (cell_is_open(cell))

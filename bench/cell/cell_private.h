@@ -26,20 +26,22 @@ struct cell {
     char doing[96];          /* text for the progress (cell_set_doing) */
     int64_t doing_ns;        /* when `doing` was written */
     int64_t window_start_ms; /* UTC */
-    bool unsettled;          /* the warm-up reached its limit */
+    bool unsettled;          /* the warm-up reached its limit before the load settled */
     struct evenness evenness;
-    struct steady progress; /* chunks over the window, of all threads */
+    struct steady progress; /* samples of the chunks that all threads read, during the window */
 
     /* Only for an open loop: */
     struct arrivals arrivals;
     struct arrivals_share schedule; /* of all threads together, positioned at the next arrival */
-    int64_t arrived;                /* arrivals before the next one */
-    int64_t window_arrivals;        /* arrivals within the window */
-    struct steady backlog;          /* requests that are due but have not ended, over the window */
+    int64_t arrived;                /* number of arrivals before that one */
+    int64_t window_arrivals;        /* number of arrivals within the window */
+    struct steady backlog; /* samples, in the window, of how many due requests have not ended */
 
-    /* Each thread's CPU time, its time spent waiting for a CPU, and the elapsed time. During the
-     * window, these are the readings from before it; afterwards, how much each grew. */
-    int64_t cpu_ns[SHARDS_LIMIT], cpu_wait_ns[SHARDS_LIMIT], elapsed_ns;
+    /* Until the window has been measured, the next three are the readings taken just before it;
+     * afterwards, how much each reading has grown since then. */
+    int64_t cpu_ns[SHARDS_LIMIT];      /* each thread's CPU time */
+    int64_t cpu_wait_ns[SHARDS_LIMIT]; /* how long each thread was ready but waited for a CPU */
+    int64_t elapsed_ns;                /* monotonic clock */
     struct tally total;
 };
 
@@ -47,7 +49,7 @@ struct cell {
  * into the result. */
 void cell_result_fill(struct cell *cell, struct cell_result *out);
 /* Fills in the result of a cell that could not start and sent nothing. `why` says what was missing,
- * for example open files or the server's address. */
+ * for example file descriptors or the server's address. */
 void cell_result_fill_unsent(const struct error *why, struct cell_result *out);
 
 static inline bool cell_is_open(const struct cell *cell)

@@ -118,7 +118,8 @@ static void fill_rates(const struct tally *tally, double window_s, int64_t input
     out->goodput = (double)tally->ended.good / window_s;
 }
 
-/* Little's law: the average number in flight is throughput times latency. */
+/* By Little's law, the average number in flight is throughput times latency, so little_ratio should
+ * be about 1. */
 static void fill_load(const struct tally *tally, double window_s, struct measurement *out)
 {
     bool any = tally->flight.range.low != INT64_MAX;

@@ -13,5 +13,5 @@ void cell_summary_fill(const struct tally *tally, double window_s, int64_t input
 void cell_summary_fill_early(const struct tally *tally, int64_t input_tokens,
                              struct measurement *out);
 /* Returns the class with the most failures in the window or, if nothing failed in it, before the
- * window; FAILURE_NONE if nothing failed at all. */
+ * window; FAILURE_NONE if nothing failed in either. */
 enum failure cell_summary_main_failure(const struct tally *tally);

@@ -5,23 +5,25 @@
 #include "base/core/clock.h"
 #include "bench/cell/cell_private.h"
 
-/* The server is not expected to recover if at least this many requests have failed, over at least
- * this time, and none has succeeded. */
+/* The warm-up gives up on the server once FAILING_S has passed without a success and at least
+ * FEWEST_FAILURES requests have failed; in a closed loop, also at least two per user. */
 #define FEWEST_FAILURES 20
 #define FAILING_S 2.0
-/* If the plan gives no number of requests, the window is extended, up to its limit, until it
- * contains enough of them. In a closed loop, as many requests must end in it as there are users,
- * but at least FEWEST_REQUESTS and at most ENOUGH_REQUESTS. In an open loop, FEWEST_REQUESTS must
- * be due in it; if the end is not set at the window's start (watch_window), as many must also end
- * in it. */
+/* The window is extended, normally up to its limit, until it contains enough requests. In a closed
+ * loop, the number that the plan gives must end in it; without such a number, as many as there are
+ * users, but at least FEWEST_REQUESTS and at most ENOUGH_REQUESTS. In an open loop, the number that
+ * the plan gives must be due in it; without such a number, FEWEST_REQUESTS. If the end of an open
+ * loop's window is not set when the window starts (watch_window), FEWEST_REQUESTS must also end in
+ * it. */
 #define FEWEST_REQUESTS 3
 #define ENOUGH_REQUESTS 64
-/* The start and the end of an open loop's window are set at least this long in advance. Only the
- * end of a window that is shorter than this is set later, when the window starts. */
+/* The start and the end of an open loop's window are set at least this long in advance. If the
+ * window is shorter than this, its end is set when it starts. */
 #define BOUND_LEAD_NS 50000000
-/* In an open loop, the load has settled when the rates in two successive spans of time, with about
- * this many arrivals or more in each, differ by at most this share, or by as much as random
- * arrivals explain. */
+/* In an open loop, the load has settled when the rates of chunks in two successive windows differ
+ * by at most AGREEMENT, as a share of the larger rate, or by as much as random arrivals explain.
+ * About SETTLING_ARRIVALS requests or more arrive in each window, unless a third of the warm-up's
+ * limit is too short for that. */
 #define SETTLING_ARRIVALS 20
 #define AGREEMENT 0.1
 #define WARMING_UP "warming up"
@@ -42,15 +44,15 @@ static bool is_failing(const struct cell *cell, const struct shard_status *statu
            && status->failed >= (enough > FEWEST_FAILURES ? enough : FEWEST_FAILURES);
 }
 
-/* How long the windows are whose rates are compared: as long as a request takes on average, so that
- * waves of requests even out, but at least 1 s. */
+/* How long a request takes on average, but at least 1 s. The windows whose rates are compared are
+ * at least this long, so that waves of requests even out. */
 static double settling_window_s(const struct shard_status *status)
 {
     return fmax(status->succeeded > 0 ? status->e2e_ns / (double)status->succeeded / 1e9 : 0, 1);
 }
 
-/* Spreads the starts of the users over the plan's ramp; without a ramp, over the time that a
- * request takes plus the think time, but over at most a quarter of the warm-up's limit. */
+/* Sets the time over which the starts of the users are spread: the plan's ramp; or, without a ramp,
+ * the time of a request plus the think time, but at most a quarter of the warm-up's limit. */
 static void set_stagger(struct cell *cell)
 {
     const struct plan *plan = cell->order->plan;
@@ -73,9 +75,9 @@ static bool closed_has_settled(const struct cell *cell, const struct steady *ste
                             ns(settling_window_s(status) + cell->order->plan->think_time_s));
 }
 
-/* Whether the rate of chunks is stable, as far as random arrivals allow: if n requests arrive per
- * window on average, the difference between the numbers in two windows has a standard deviation of
- * sqrt(2 v n), where v is arrivals_variation. */
+/* Whether the rate of chunks is stable, as far as random arrivals allow. If n requests arrive per
+ * window on average, the difference between the numbers of arrivals in two windows has a standard
+ * deviation of sqrt(2 v n), where v is arrivals_variation. */
 static bool open_has_settled(const struct cell *cell, const struct steady *steady,
                              const struct shard_status *status, double elapsed_s)
 {
@@ -126,8 +128,8 @@ bool cell_warm_up(struct cell *cell, bool *failing, struct error *error)
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
-/* The first call, before the window, notes the readings. The second call, once the window has been
- * measured, replaces them with the increases since then. */
+/* Called before the window, notes the clock and the threads' CPU times. Called again after the
+ * window, replaces each of these readings with its increase since then. */
 static void note_cpu(struct cell *cell)
 {
     cell->elapsed_ns = clock_monotonic_ns() - cell->elapsed_ns;
@@ -161,8 +163,8 @@ static bool is_precise(const struct cell *cell)
 
 /* Whether the window can end: it has lasted as long as planned (unless the plan gives a number of
  * requests), enough requests have ended in it, and the throughput is precise enough. Once the
- * window's limit is reached, a single ended request is enough; if there is none, the window also
- * lasts at least as long as the timeout of a request. */
+ * window's limit is reached, a single ended request is enough; without one, the window can end once
+ * it has also lasted as long as the timeout of a request. */
 static bool is_long_enough(const struct cell *cell, const struct shard_status *status,
                            double elapsed_s)
 {
@@ -180,14 +182,15 @@ static bool is_long_enough(const struct cell *cell, const struct shard_status *s
            && (status->window_ended > 0 || elapsed_s >= plan->request_timeout_s);
 }
 
-/* Asks the load threads to set a bound of the window, its start or its end, when the next request
- * ends, and waits for that. If no request ends for patience_s, sets the bound itself. */
+/* Asks the load threads to set a bound of the window (its start or its end) when the next request
+ * ends, and waits until they have done so. If no request ends for patience_s, sets the bound
+ * itself. */
 static CHECKED bool set_bound(struct cell *cell, atomic_bool *asked, atomic_int_fast64_t *bound_ns,
                               double patience_s, struct error *error)
 {
     int64_t asked_ns = clock_monotonic_ns();
 
-    if (atomic_load(bound_ns) != INT64_MAX) /* the last of the plan's `requests` has set it */
+    if (atomic_load(bound_ns) != INT64_MAX) /* the last of the plan's `requests` has ended */
         return true;
     atomic_store(asked, true);
     while (atomic_load(bound_ns) == INT64_MAX) {
@@ -254,7 +257,8 @@ static CHECKED bool wait_until(struct cell *cell, int64_t at_ns, struct error *e
     return true;
 }
 
-/* The time just after the count-th arrival from the schedule's position on. */
+/* The time just after the next `count` arrivals; the first of them is the one at which the schedule
+ * is positioned. */
 static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
 {
     struct arrivals_share cursor = cell->schedule;
@@ -264,7 +268,7 @@ static int64_t end_by_count_ns(const struct cell *cell, int64_t count)
     return due_ns(cell, &cursor) + 1;
 }
 
-/* The earliest time at which the window may end, according to the plan and the schedule. */
+/* The earliest time at which the window can end, according to the plan and the schedule. */
 static int64_t first_end_ns(const struct cell *cell, int64_t start_ns, int64_t limit_ns)
 {
     const struct plan *plan = cell->order->plan;
@@ -310,7 +314,8 @@ static int64_t count_ended(struct cell *cell)
     return status.succeeded + status.failed;
 }
 
-/* Whether the window might be shorter than a request, so that requests due in it end after it. */
+/* Whether the window might be shorter than a request, so that requests due in it end after it. If
+ * the time of a request is not known, this is assumed until a request has ended. */
 static bool is_short(struct cell *cell, int64_t window_ns)
 {
     double request_s = usual_request_s(cell);

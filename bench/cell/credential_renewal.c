@@ -12,8 +12,8 @@
 #include "base/core/thread.h"
 #include "bench/load/load.h"
 
-/* How often the endpoint_lock is asked for its key. That is cheap, because keys from a cloud are
- * cached. */
+/* The time between two calls that get the credential from the endpoint's lock. Such a call is
+ * cheap, because credentials from a cloud are cached. */
 #define INTERVAL_NS 500000000
 
 struct credential_renewal {

@@ -9,8 +9,8 @@ struct credential_renewal;
 struct load;
 
 /* Starts a thread that renews load->credential until credential_renewal_end; `load` must exist
- * until then. If the endpoint has no lock, its credential does not expire: then no thread is
- * started, and *out is NULL. */
+ * until then. If the endpoint has no lock, its credential does not expire, so no thread is
+ * started, and *out is set to NULL. */
 CHECKED bool credential_renewal_begin(struct load *load, struct credential_renewal **out,
                                       struct error *error);
 void credential_renewal_end(struct credential_renewal *renewal); /* does nothing for NULL */

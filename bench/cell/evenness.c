@@ -7,21 +7,22 @@
 /* One sample adds at most this much to a silence: if more time has passed since the previous
  * sample, the client itself was delayed. */
 #define LONGEST_GAP_NS 250000000
-/* A silence counts as a stall if it is longer than SHORTEST_STALL_S, than STALL_TIMES times the
- * median TTFT, and than STALL_TIMES times the median gap between chunks. Shorter silences are
- * normal while a single user waits for its answer to begin. */
+/* A silence counts as a stall if it is longer than SHORTEST_STALL_S, longer than STALL_TIMES times
+ * the median TTFT, and longer than STALL_TIMES times the median gap between chunks. Shorter
+ * silences are normal, for example while a single user waits for its answer to begin. */
 #define SHORTEST_STALL_S 1.0
 #define STALL_TIMES 5
-#define STALL_TIMES_VARIED 20 /* for the TTFT, if the prompts have different lengths */
-/* The throughput is too uncertain if its confidence interval is wider than +-100 %, although there
- * were at least WIDEST_REQUESTS requests, and WIDEST_ROUNDS for each user. */
+#define STALL_TIMES_VARIED 20 /* instead, for the TTFT, if prompts vary in length */
+/* The throughput is too uncertain if its confidence interval is wider than +-100 % (WIDEST),
+ * although the window had at least WIDEST_REQUESTS requests, and WIDEST_ROUNDS per user on
+ * average. */
 #define WIDEST 1.0
 #define WIDEST_REQUESTS 30
 #define WIDEST_ROUNDS 8
 /* The pace has shifted if the mean rates before and after a moment differ by more than SHIFT, as a
  * share of their mean, and by more than SHIFT_ERRORS standard errors. This is judged only in
- * windows of at least SHIFT_WINDOW_S, with at least SHIFT_ROUNDS answers for each user: in shorter
- * ones, the later part might be slower only because the contexts have grown. */
+ * windows of at least SHIFT_WINDOW_S, with at least SHIFT_ROUNDS answers per user on average: in
+ * shorter ones, the later part might be slower only because the contexts have grown. */
 #define SHIFT 0.25
 #define SHIFT_ERRORS 6
 #define SHIFT_ROUNDS 4
@@ -52,7 +53,7 @@ static bool has_stalled(const struct plan *plan, const struct measurement *measu
            > fmax(SHORTEST_STALL_S, fmax(times * first_s, STALL_TIMES * gap_s));
 }
 
-/* How many answers each user received, on average. */
+/* How many answers a user receives in the window, on average. */
 static double rounds(const struct plan *plan, const struct measurement *measurement)
 {
     return measurement->window_s

@@ -10,7 +10,7 @@
 #define MEAN_LATE_MS 1.0
 #define TAIL_LATE_MS 3.0
 #define GAP_LATE_MS 0.5
-#define BUSY_PERCENT 85 /* of a core */
+#define BUSY_PERCENT 85 /* a thread that uses more than this share of a core is too busy */
 /* If a load thread waits for a CPU for more than this percentage of the window, other processes are
  * keeping the machine busy. */
 #define CROWDED_PERCENT 2

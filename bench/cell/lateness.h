@@ -5,6 +5,7 @@
 
 #include "base/measure/measurement.h"
 
-/* Derives error_share, client_limited, client_late and machine_busy from the lags, the CPU, the
- * latencies and the failures. `is_open`: an open loop, whose TTFT counts from the schedule. */
+/* Derives error_share, client_limited, client_late and machine_busy from the lags, the use of
+ * the CPU, the latencies and the failures. `is_open`: an open loop, whose TTFT counts from the
+ * schedule. */
 void lateness_judge(struct measurement *out, bool is_open);

@@ -19,21 +19,21 @@
 #include "base/core/thread.h"
 
 #define EVENTS_PER_WAIT 256
-#define HEAD_SIZE 4096 /* for the head of a request; the load threads' are shorter */
+#define HEAD_SIZE 4096 /* bytes for a request's head and a NUL; load threads send less */
 #define BACKLOG 1024
 
 /* The parts of an answer: the HTTP head, then chunks of the body. */
 enum piece { PIECE_HEAD, PIECE_CONTENT, PIECE_USAGE, PIECE_END, PIECES };
 
-/* A client. It is being answered while `left` is not 0; otherwise, its next request is read. */
+/* A client. While `left` is not 0, it is being answered; otherwise its next request is awaited. */
 struct client {
     int fd;
     char head[HEAD_SIZE];
     size_t head_length;
     size_t body_left; /* bytes of the request's body that have not arrived */
-    bool in_body;
-    size_t left;   /* pieces of the answer still to send */
-    size_t offset; /* bytes of the next piece already sent */
+    bool in_body;     /* the request's head is complete */
+    size_t left;      /* pieces of the answer still to send */
+    size_t offset;    /* bytes of the next piece already sent */
     LIST_ENTRY(client) link;
 };
 
@@ -54,7 +54,7 @@ static void add_chunk(struct text *out, const char *data)
     text_addf(out, "%zx\r\n%s\r\n", strlen(data), data);
 }
 
-/* The content chunks are as long as those of vLLM. */
+/* The content chunks are as long as vLLM's. */
 static void make_pieces(struct loopback_server *loopback)
 {
     struct text *pieces = loopback->pieces;

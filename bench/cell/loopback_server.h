@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model server without a model, which runs in this process and listens on a loopback address. It
- * answers every request without delay, and sends chunks as fast as they are read. Therefore, the
- * rate at which a load thread reads them is the highest that it can reach on this machine. */
+ * answers every request without delay, and sends chunks as fast as the client reads them.
+ * Therefore, the rate at which a load thread reads chunks from it is the highest rate that the
+ * thread can reach on this machine. */
 #pragma once
 
 #include "base/core/error.h"

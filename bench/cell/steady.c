@@ -12,9 +12,9 @@
 #define FEWER_BATCHES 10
 #define SAMPLES_PER_BATCH 2
 #define CORRELATION_MOST 0.95
-/* In 5 % of random series, the correlation between neighbours exceeds DEPENDENT / sqrt(batches). */
+/* In 5 % of random series of n values, neighbours correlate by more than DEPENDENT / sqrt(n). */
 #define DEPENDENT 1.645
-#define SHORTEST_PART 4 /* a change of the rate has at least this many batches on either side */
+#define SHORTEST_PART 4 /* a change must have at least this many batches before it and after it */
 #define LEAST_ERROR 1e-6
 
 void steady_finish(struct steady *steady)
@@ -100,7 +100,7 @@ static double count_at(const struct steady *steady, double at_ns, size_t *next)
 }
 
 /* Divides the time into `batches` equal parts, and sets rates[i] to the growth of the count in part
- * i. As the parts are equally long, this is proportional to the rate. */
+ * i. As the parts are equally long, the growth is proportional to the rate. */
 static void batch_rates(const struct steady *steady, size_t batches, double rates[])
 {
     double first_ns = (double)steady->samples[0].at_ns;

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* Zero: nothing is known. */
+/* Both members are 0 while nothing is known. */
 struct connection_reuse {
     atomic_int most;  /* the most answers noted on one connection (transfer_note_answer) */
     atomic_int limit; /* the server closes a connection after this many answers; 0: not known */

@@ -175,7 +175,8 @@ static void read_header(struct http_answer *answer, const char *line, size_t len
         if (!is_word(line, name_length, known[i].name))
             continue;
         if (is_truncated && known[i].must_be_complete)
-            refuse(answer, "a header that says how to read the answer is too long");
+            refuse(answer, "a Content-Length, Transfer-Encoding, Content-Encoding or Connection "
+                           "header is too long");
         else
             known[i].read(answer, value, (size_t)(end - value));
         return;
@@ -234,7 +235,8 @@ static void interpret_line(struct http_answer *answer, const char *line, size_t 
         read_header(answer, line, length, is_truncated);
 }
 
-/* Reads up to the line's end, if it has arrived; keeps only the start of a long line. */
+/* Reads the current line as far as it has arrived, and interprets it once it is complete. Keeps
+ * only the start of a long line. */
 static void read_line(struct http_answer *answer, struct input *input)
 {
     const char *newline = memchr(input->at, '\n', (size_t)(input->end - input->at));
@@ -320,7 +322,7 @@ static void read_chunk_extension(struct http_answer *answer, struct input *input
     begin_chunk(answer);
 }
 
-/* Reads the CR LF, or LF, after the data of a chunk. */
+/* Reads one byte of the line end (CR LF, or LF) after the data of a chunk. */
 static void read_chunk_end(struct http_answer *answer, struct input *input)
 {
     char c = *input->at++;
@@ -335,7 +337,7 @@ static void read_chunk_end(struct http_answer *answer, struct input *input)
     }
 }
 
-/* Passes on those of the `left` bytes that have arrived. If none are left then, the state becomes
+/* Passes on as many of the `left` bytes as have arrived. After the last of them, the state becomes
  * `next`. */
 static void read_counted(struct http_answer *answer, struct input *input, enum state next)
 {

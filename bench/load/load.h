@@ -13,30 +13,31 @@
 #include "bench/workload/prompt_source.h"
 
 enum phase {
-    /* One user sends the probes, one after the other: as many as struct load's `probes` says. */
+    /* In each thread, one user sends the probes, one after the other: as many as `probes` in struct
+     * load says. */
     PHASE_PROBE,
     /* Every user sends its next request when the previous one has ended and its think time or pause
      * is over; in an open loop, requests are sent when the schedule says. */
     PHASE_LOAD,
-    PHASE_DRAIN, /* no new requests; those in flight end */
+    PHASE_DRAIN, /* no new requests; those in flight are allowed to end */
     PHASE_ABORT, /* requests in flight are cut off */
 };
 
 struct load {
     const struct endpoint *endpoint;
-    struct load_credential *_Atomic credential; /* in place of endpoint->bearer; NULL: none */
+    struct load_credential *_Atomic credential; /* sent instead of endpoint->bearer; NULL: none */
     const struct prompt_source *prompts;
     const struct workload *workload;
     uint64_t nonce;         /* the attempt's, for request ids and random think times */
     int64_t output_tokens;  /* per request; if they vary, their mean */
-    int64_t context_tokens; /* of the model; 0: not known */
+    int64_t context_tokens; /* the model's context length; 0: not known */
     int64_t ttft_timeout_ns, idle_timeout_ns, request_timeout_ns;
     int64_t goodput_ttft_ns, goodput_tpot_ns; /* 0: no limit */
     const struct target_address *target;
     struct connection_reuse *reuse;  /* for the endpoint; never NULL */
-    bool only_libcurl;               /* also uses libcurl for plain HTTP/1.1 */
+    bool only_libcurl;               /* use libcurl for plain HTTP/1.1, too */
     const struct arrivals *arrivals; /* for an open loop; NULL: a closed one */
-    int64_t think_ns;                /* mean think time of users in a closed loop */
+    int64_t think_ns;                /* mean think time in a closed loop; 0: none */
     bool thinks_exponential;         /* think times are exponentially distributed, else constant */
     int64_t http2_streams;           /* limit on requests in flight per connection; 0: HTTP/1.1 */
 
@@ -86,9 +87,9 @@ static inline void load_end_window(struct load *load, int64_t at_ns)
     load_notify(load);
 }
 
-/* Called when a request has ended at at_ns. If it is the last of `window_left`, or if the
- * controlling thread has asked for a bound of the window, sets the bound just after at_ns, so that
- * this is the last request in the window, or the last one before it. */
+/* Called when a request has ended at at_ns. Sets the window's end just after at_ns if this is the
+ * last of `window_left`; otherwise sets the bound, if any, for which the controlling thread has
+ * asked. Thus the request is the last one in the window, or the last one before it. */
 static inline void load_request_ended(struct load *load, int64_t at_ns)
 {
     if (load_in_window(load, at_ns)

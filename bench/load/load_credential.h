@@ -10,7 +10,7 @@ struct load;
 
 struct load_credential {
     char bearer[SECRET_VALUE_SIZE]; /* "" for none */
-    struct mask *mask;              /* hides the bearer token in texts; NULL: nothing to hide */
+    struct mask *mask;              /* hides `bearer` in texts; NULL: nothing to hide */
     struct load_credential *before; /* the credential that this one replaced; NULL: none */
 };
 

@@ -17,17 +17,18 @@
 #define EVENTS_PER_TURN 4096
 #define TIMER_PERIOD_NS 5000000
 #define SLEPT_NS 10000 /* if a poll took longer, nothing was ready when it began */
-/* If there are more events per second than this, the loop pauses for GATHER_NS before each poll
- * that is going to wait for longer than that. Waking once for several events costs half as much as
- * waking for each, and delays the reading of an event by at most the pause. */
+/* If there are more events per second than GATHER_EVENTS_PER_S, the loop pauses for GATHER_NS
+ * before each poll that is going to wait longer than GATHER_NS. Waking once for several events
+ * costs half as much as waking for each, and delays the reading of an event by at most the
+ * pause. */
 #define GATHER_EVENTS_PER_S 50000
 #define GATHER_NS 30000
 #define SPARE_CONNECTIONS 8
 
 /* The events of a load_loop_source carry its address. The events of libcurl's descriptors and of
- * the loop's own carry this key instead, because libcurl can close a descriptor while events for it
- * are waiting, and an address could then be stale. The key is the descriptor, shifted, with the
- * lowest bit set, which is never set in an address. */
+ * the loop's own descriptors carry this key instead, because libcurl can close a descriptor while
+ * events for it are waiting, and an address could then be stale. The key is the descriptor, shifted
+ * left by one bit, with the lowest bit set. An address never has this bit set. */
 static uint64_t key_of(int descriptor)
 {
     return (uint64_t)descriptor << 1 | 1;
@@ -51,7 +52,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *context, 
     return epoll_ctl(loop->epoll, known == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
 }
 
-/* The timer fires only once: libcurl sets it again whenever it needs it. */
+/* libcurl's timer fires only once: libcurl sets it again whenever it needs it. */
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
 {
     struct load_loop *loop = context;
@@ -85,7 +86,7 @@ static void handle_timer(struct load_loop *loop)
 
     if (read(loop->timer, &fired, sizeof fired) != sizeof fired)
         return;
-    now_ns = clock_monotonic_ns(); /* after reading `fired`, so that no counted firing is later */
+    now_ns = clock_monotonic_ns(); /* read after `fired`, so that no firing counted is later */
     loop->gathers =
         loop->recent_events * (1000000000 / TIMER_PERIOD_NS) > GATHER_EVENTS_PER_S * (int64_t)fired;
     loop->recent_events = 0;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* The nonce fills four groups of 8, 4, 3 and 1 hexadecimal digits. The UUID's version (4) is in
- * front of the group of 3 digits, its variant (8) in front of the single digit. */
+ * front of the group of 3 digits, its variant (8) in front of the single digit. The index fills the
+ * last 12 digits. */
 void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_LENGTH + 1])
 {
     snprintf(out, REQUEST_ID_LENGTH + 1,
@@ -14,7 +15,7 @@ void request_id_write(uint64_t nonce, uint64_t index, char out[REQUEST_ID_LENGTH
              nonce >> 16 & 0xffff, nonce >> 4 & 0xfff, nonce & 0xf, index & 0xffffffffffff);
 }
 
-/* Reads `count` hexadecimal digits as a number; false if one of them is not valid. */
+/* Reads `count` hexadecimal digits as a number; false if one of them is not 0 to 9 or a to f. */
 static bool read_digits(const char *digits, size_t count, uint64_t *out)
 {
     static const char known[] = "0123456789abcdef";

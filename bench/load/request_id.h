@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The X-Request-Id of a measured request, which links a server's log to our records. It has the
- * form of a UUID of version 4, because servers that use starlette-context refuse any other. */
+ * form of a UUID of version 4, because servers that use starlette-context refuse ids of any
+ * other form. */
 #pragma once
 
 #include <stdbool.h>

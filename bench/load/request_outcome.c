@@ -7,10 +7,10 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* Whether the answer has fewer tokens than requested. If the server does not report usage, their
- * number is not known, because a chunk can contain several tokens or none. Then an answer counts as
- * short if its finish reason is not a length limit, and it has fewer chunks than the requested
- * number of tokens. */
+/* Whether the answer has fewer tokens than requested, although it was not allowed to be shorter. If
+ * the server does not report usage, the number of tokens is not known, because a chunk can contain
+ * several tokens or none. Such an answer counts as short if it has fewer chunks than the requested
+ * number of tokens, and has a finish reason other than a length limit. */
 static bool is_short(const struct virtual_user *user)
 {
     const struct request *request = &user->request;
@@ -89,8 +89,8 @@ static bool describe_short_output(const struct virtual_user *user, char *out, si
 
     if (request->finish == FINISH_LENGTH)
         return snprintf(out, size,
-                        "the answer ended at its length limit after %ld of %ld output tokens: the "
-                        "server has a lower limit of its own",
+                        "the answer ended with finish reason 'length' after %ld of %ld output "
+                        "tokens, so the server has a lower limit of its own",
                         got, wanted)
                > 0;
     return snprintf(out, size,
@@ -108,7 +108,7 @@ static bool describe_over_context(const struct virtual_user *user, char *out, si
         return false;
     return snprintf(out, size,
                     "%ld input and %ld output tokens make %ld, more than the model's context of "
-                    "%ld: the answer ended after %ld",
+                    "%ld: the answer ended after %ld output tokens",
                     input_tokens(request), request->wanted.output_tokens,
                     input_tokens(request) + request->wanted.output_tokens,
                     user->load->context_tokens,
@@ -174,8 +174,8 @@ static bool describe(const struct virtual_user *user, char *out, size_t size)
     }
 }
 
-/* Replaces an error's JSON with the error message in it. OpenAI and similar servers send
- * {"error": {"message": ...}}, TGI and Ollama {"error": ...}, older versions of vLLM
+/* If the server sent its error as JSON, keeps only the error message. OpenAI and similar servers
+ * send {"error": {"message": ...}}, TGI and Ollama {"error": ...}, older versions of vLLM
  * {"message": ...}, and FastAPI {"detail": ...}. */
 static void extract_message(struct request *request)
 {

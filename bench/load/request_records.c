@@ -11,7 +11,7 @@
 #define HEADER_BYTES 16
 
 struct column {
-    size_t offset, size; /* of a member of struct record */
+    size_t offset, size; /* in bytes, of a member of struct record */
 };
 
 #define COLUMN(member)                                                                             \

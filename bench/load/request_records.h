@@ -13,10 +13,11 @@
 enum record_phase { RECORD_PROBE, RECORD_WARMUP, RECORD_WINDOW, RECORD_DRAIN };
 
 struct record {
-    uint64_t index;           /* of the request within the attempt, as in its X-Request-Id */
-    int64_t sent_us;          /* relative to the window's start, negative before it; 0: not sent */
-    uint32_t ttft_us, e2e_us; /* since it was sent; 0: it did not get that far */
-    uint32_t output_tokens;   /* tally_output_tokens */
+    uint64_t index;         /* of the request within the attempt, as in its X-Request-Id */
+    int64_t sent_us;        /* relative to the window's start, negative before it; 0: not sent */
+    uint32_t ttft_us;       /* from sent_us to the first chunk with output; 0: none arrived */
+    uint32_t e2e_us;        /* from sent_us to the end of the request; 0: not sent */
+    uint32_t output_tokens; /* tally_output_tokens */
     uint32_t chunks;
     uint32_t input_tokens, cached_tokens; /* UINT32_MAX: the server did not report it */
     uint8_t failure;                      /* enum failure */

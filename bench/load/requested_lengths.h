@@ -8,9 +8,10 @@
 
 /* The input lengths, or the output lengths, of the requests that succeeded, in tokens. */
 struct length_sums {
-    int64_t count, sum, low, high; /* as requested */
-    /* Requests with a length other than the requested one. An output that may end early counts only
-     * if it is longer. */
+    int64_t count;          /* requests for which a length was requested */
+    int64_t sum, low, high; /* the sum, minimum and maximum of the requested lengths */
+    /* Requests whose counted length is not the requested one. An output that is allowed to end
+     * early is included only if it is longer. */
     int64_t differing;
     int64_t difference_most; /* the largest difference */
 };
@@ -29,6 +30,6 @@ struct requested_lengths {
 void requested_lengths_add(struct requested_lengths *lengths, const struct wanted *wanted,
                            int64_t prompt_tokens, int64_t completion_tokens, int64_t cached_tokens);
 void requested_lengths_merge(struct requested_lengths *into, const struct requested_lengths *from);
-/* Fills in the members of the measurement for requested lengths, repeated prompts and reported
- * caching. */
+/* Fills in the measurement's members for requested lengths, shared tokens, repeated prompts and
+ * reported caching. */
 void requested_lengths_fill(const struct requested_lengths *lengths, struct measurement *out);

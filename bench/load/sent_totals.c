@@ -3,8 +3,9 @@
 
 #include "bench/load/tally.h"
 
-/* If the server never reported the length of a prompt, a prompt may have had LONGER_TIMES as many
- * tokens as requested, because a word can have several, plus TEMPLATE_TOKENS for a template. */
+/* If the server never reported the length of a prompt, a prompt is assumed to have at most
+ * LONGER_TIMES as many tokens as requested (a word can have several), plus TEMPLATE_TOKENS for a
+ * chat template. */
 #define LONGER_TIMES 2
 #define TEMPLATE_TOKENS 256
 

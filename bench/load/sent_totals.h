@@ -9,11 +9,11 @@ struct request;
 struct sent_totals_sums {
     struct sent sent;
     int64_t unsized;        /* of sent.more_requests: those whose input the server did not report */
-    int64_t longest_input;  /* of any request, as reported */
-    int64_t longest_output; /* of any request, as reported or requested */
+    int64_t longest_input;  /* of any request, in tokens, as reported; 0: none reported */
+    int64_t longest_output; /* of any request, in tokens, as reported or requested */
 };
 
-/* Counts a request that ended, in any phase. */
+/* Adds a request that has ended, whatever its phase. */
 void sent_totals_add(struct sent_totals_sums *sums, const struct request *request);
 void sent_totals_merge(struct sent_totals_sums *into, const struct sent_totals_sums *from);
 /* Returns the totals. `input_tokens` is the requested length of a prompt, from which the input of

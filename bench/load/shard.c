@@ -112,8 +112,9 @@ static struct virtual_user *user_of(struct timer *deadline)
                                            - offsetof(struct virtual_user, deadline));
 }
 
-/* Handles the timers that are due. Either a user's wait before its next request is over, or its
- * request might have reached a timeout. If the request has not, sets the timer again. */
+/* Handles the timers that are due. If a user was waiting before its next request, this wait is
+ * over. If a user's request is in flight, it might have reached a timeout; if it has not, sets the
+ * timer again. */
 static void handle_deadlines(struct shard *shard)
 {
     int64_t now_ns = clock_monotonic_ns();

@@ -13,11 +13,11 @@ struct shard_status {
     int64_t chunks;        /* including those of probes */
     int64_t window_ended;  /* ended requests that count for the window (tally_counts) */
     int64_t users_settled; /* users with at least two ended requests */
-    /* Summed over the successes: e2e_ns from when they were sent, ttft_ns from tally_origin_ns. */
-    double e2e_ns, ttft_ns;
-    /* The output tokens of all successful requests, including probes, and their chunks. */
-    int64_t tokens, token_chunks;
-    int64_t in_flight; /* now, including a probe */
+    double e2e_ns;         /* sum over the successes: from when they were sent to their end */
+    double ttft_ns;        /* sum over the successes: from tally_origin_ns to the first chunk */
+    int64_t tokens;        /* output tokens of the successes, including those of probes */
+    int64_t token_chunks;  /* chunks of these answers */
+    int64_t in_flight;     /* now, including a probe */
     int64_t probes_ended;
     enum failure probe_failure; /* of the latest probe */
     double probe_e2e_ns;        /* how long the latest successful probe took; 0: none succeeded */
@@ -26,11 +26,12 @@ struct shard_status {
 /* One thread's part of the load. */
 struct shard_part {
     size_t index, count; /* this is thread `index` of `count`, counting from 0 */
-    size_t users;        /* in an open loop: how many requests it can have in flight */
+    /* How many users the thread has; in an open loop: how many requests it can have in flight. */
+    size_t users;
 };
-/* Starts the thread with its users; what it sends depends on load->phase. BUSY if it cannot open
- * its event loop, or there are too many threads; INTERNAL if there is no memory. Free with
- * shard_destroy. */
+/* Starts the thread with its users; what they send depends on load->phase. BUSY if the thread's
+ * event loop cannot be opened, or there are too many threads; INTERNAL if there is no memory. Free
+ * with shard_destroy. */
 CHECKED bool shard_create(struct load *load, struct shard_part part, struct shard **out,
                           struct error *error);
 /* Wakes the thread, so that it immediately notices a change of load->phase or load->probes. */

@@ -34,8 +34,8 @@ struct shard {
     struct user_queue idle;  /* in an open loop: users that are free for the next arrival */
     struct arrivals_share arrivals_share; /* in an open loop, positioned at the next arrival */
     int64_t arrivals_ns;                  /* the times of arrivals_share are relative to this */
-    int64_t full_ns;            /* the latest time at which an arrival found no free user */
-    struct generator generator; /* for think times */
+    int64_t full_ns;                      /* when an arrival last found no free user; 0: never */
+    struct generator generator;           /* for think times */
     struct timer_heap deadlines;
     int64_t probes_begun;
     bool loading; /* this shard has begun the load phase */
@@ -51,7 +51,7 @@ static inline bool shard_is_open(const struct shard *shard)
     return shard->load->arrivals != NULL;
 }
 
-/* Sends requests that are due, but only a few, so that answers are also read. */
+/* Sends requests that are due, but only a few per call, so that answers are also read. */
 void shard_start_some(struct shard *shard);
 /* When the next request can be sent (0: now); TIMER_NEVER if something else must happen first. */
 int64_t shard_next_start_ns(const struct shard *shard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides when requests are sent: in a closed loop when their user is free, in an open loop when
- * the schedule says. */
+/* Decides when requests are sent: in a closed loop when a user is free for its next request, in an
+ * open loop when the schedule says. */
 #include <math.h>
 
 #include "base/core/clock.h"

@@ -17,8 +17,8 @@ static void note_error(struct request *request, const struct completion_event *e
 }
 
 /* Whether the server repeats the usage of the whole answer in each chunk, so that usage says
- * nothing about single chunks. Then the first chunk's usage already counts several tokens, and the
- * second chunk's counts no more. */
+ * nothing about single chunks. In that case, the usage of the first chunk already counts several
+ * tokens, and the usage of the second chunk counts the same number. */
 static bool repeats_usage(const struct request *request, bool listed, int64_t tokens)
 {
     return !listed && tokens == 0 && request->chunks == 1 && request->first_tokens > 1;
@@ -26,8 +26,8 @@ static bool repeats_usage(const struct request *request, bool listed, int64_t to
 
 /* How many tokens have come since the previous chunk with output: the number of token ids that the
  * events list, or else the growth of the count in usage. Returns -1 if the event has no output, or
- * if the server does not report tokens with each chunk. If it reports 0 tokens for the first chunk,
- * it does not really count them. */
+ * if the server does not report tokens with each chunk. A server that reports 0 tokens for the
+ * first chunk does not really count them. */
 static int64_t count_tokens(struct request *request, const struct completion_event *event)
 {
     bool listed = event->token_ids >= 0, counted = event->completion_tokens >= 0;

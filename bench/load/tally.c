@@ -105,8 +105,8 @@ static void record_read(struct tally *tally, const struct request *request)
                               (uint64_t)request->read_tokens);
 }
 
-/* Adds a chunk to the read that it came with. The first chunk of a read also records the read
- * before it. */
+/* Adds a chunk to the read that brought it. If the chunk is the first of a new read, first records
+ * the previous read. */
 static void note_read(struct tally *tally, struct request *request, int64_t now_ns, int64_t tokens)
 {
     if (now_ns != request->latest_ns) {
@@ -185,7 +185,7 @@ int64_t tally_output_tokens(const struct request *request)
     return request->has_chunk_tokens ? request->chunk_tokens : request->chunks;
 }
 
-/* Mean time per output token after the first chunk; 0 if there are none. */
+/* Mean time per output token after the first chunk; 0 if no tokens came after it. */
 static int64_t time_per_token_ns(const struct request *request)
 {
     int64_t tokens = tally_output_tokens(request) - request->first_tokens;
@@ -270,8 +270,8 @@ static void count_success(struct tally *tally, const struct request *request)
         histogram_record(tally->latency[METRIC_TPOT], (uint64_t)mean_ns);
 }
 
-/* Records a request that was cut off, by a timeout or by the cell's end. For latencies that had not
- * ended by then, records that they would have been longer. */
+/* Records a request that was cut off, by a timeout or by the cell's end. For latencies whose end
+ * was not reached, records that they are at least this long. */
 static void count_censored(struct tally *tally, const struct request *request)
 {
     record_first_and_end(tally, request, true);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merges the tallies of a cell's threads, and computes what can be known only after that. */
+/* Merges the tallies of a cell's threads, and computes what can be known only afterwards. */
 #include <math.h>
 #include <string.h>
 
 #include "bench/load/tally.h"
 
-/* If the mean number of tokens per chunk differs from 1 by less than this, each chunk counts as a
+/* If the mean number of tokens per chunk differs from 1 by less than this, each chunk counts as one
  * token. */
 #define ONE_TOKEN_TOLERANCE 0.02
 
@@ -17,7 +17,8 @@ static void merge_range(struct range *into, const struct range *from)
     into->high = from->high > into->high ? from->high : into->high;
 }
 
-/* The threads run at the same time, so their requests in flight add up. */
+/* The threads run at the same time, so their numbers of requests in flight, or of thinking users,
+ * add up. */
 static void merge_flight(struct flight *into, const struct flight *from)
 {
     if (from->range.low == INT64_MAX)

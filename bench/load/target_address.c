@@ -90,10 +90,11 @@ bool target_address_resolve(const struct endpoint *endpoint, struct target_addre
         add_address(info->ai_addr, endpoint->servers, out);
     freeaddrinfo(found);
     if (out->count == 0)
-        return error_set(error, ERROR_UPSTREAM,
-                         "the host '%s' resolves only to addresses that are refused, or that the "
-                         "setting allowed_servers does not name",
-                         out->host);
+        return error_set(
+            error, ERROR_UPSTREAM,
+            "the host '%s' resolves only to addresses that opsbrain always refuses, or that "
+            "the setting allowed_servers does not name",
+            out->host);
     out->is_simple = is_simple(out);
     if (inet_pton(AF_INET, out->host, bytes) != 1 && inet_pton(AF_INET6, out->host, bytes) != 1)
         pin(port, out);
@@ -121,7 +122,7 @@ bool target_address_ensure_descriptors(int64_t connections, struct error *error)
     if (limit.rlim_cur == RLIM_INFINITY || (int64_t)limit.rlim_cur >= wanted)
         return true;
     return error_set(error, ERROR_BUSY,
-                     "%ld connections need %ld open files, but this process may have only %ld: "
-                     "raise 'ulimit -Hn', or request fewer users",
+                     "%ld connections need %ld open files, but this process is allowed only %ld: "
+                     "raise 'ulimit -Hn', or give a smaller 'concurrency'",
                      connections, wanted, (long)limit.rlim_cur);
 }

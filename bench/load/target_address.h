@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The addresses that a cell's users connect to. The host is resolved only once, not for each
- * connection. */
+/* The addresses that a cell's simulated users connect to. The host is resolved once for each cell,
+ * not for each connection. */
 #pragma once
 
 #include <stdint.h>
@@ -14,10 +14,10 @@ struct curl_slist;
 #define TARGET_ADDRESSES 8 /* further addresses of the host are ignored */
 
 struct target_address {
-    char host[256];            /* lower case, no brackets */
-    struct curl_slist *pinned; /* for CURLOPT_RESOLVE; NULL if the URL contains an address */
+    char host[256];            /* in lower case, without an IPv6 address's brackets */
+    struct curl_slist *pinned; /* for CURLOPT_RESOLVE; NULL if the host is a numeric address */
     size_t count;
-    /* Including the port, in the resolver's order. */
+    /* In the resolver's order. Each includes the port. */
     struct sockaddr_storage addresses[TARGET_ADDRESSES];
     /* All addresses are loopback addresses, or all are of one family, so that they can be tried one
      * after the other. With two families, connections over one of them might hang instead of

@@ -17,8 +17,8 @@ static void put(struct timer_heap *timers, struct timer *timer, size_t place)
     timer->place = place;
 }
 
-/* Puts `timer` into the heap, whose slot `place` is free. Moves the free slot towards the root,
- * then towards the leaves, until the timer can go there. */
+/* Puts `timer` into the heap, whose slot `place` is free. Moves the free slot towards the root
+ * or towards the leaves, until the timer can go there. */
 static void sift(struct timer_heap *timers, struct timer *timer, size_t place)
 {
     struct timer **heap = timers->heap;

@@ -15,12 +15,12 @@ struct timer {
 };
 
 struct timer_heap {
-    struct timer **heap; /* heap[1] is due first, heap[0] is not used */
+    struct timer **heap; /* heap[1] is due first; heap[0] is not used */
     size_t count, capacity;
 };
 
 void timer_heap_finish(struct timer_heap *timers);
-/* Sets the timer, or moves it if it is already set. */
+/* Sets the timer to at_ns. If it is already set, changes its time. */
 void timer_heap_set(struct timer_heap *timers, struct timer *timer, int64_t at_ns);
 /* Does nothing if the timer is not set. */
 void timer_heap_unset(struct timer_heap *timers, struct timer *timer);

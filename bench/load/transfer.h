@@ -20,7 +20,7 @@ struct transfer_listener {
     void (*on_send)(void *context, int64_t now_ns);
     /* Called before the first bytes of the body; if the answer has no body, at the answer's end. */
     void (*on_head)(void *context, long status, const char *content_type);
-    /* Bytes of the body, just after they were read; false ends the exchange. */
+    /* Passes bytes of the body, just after they were read. Returning false ends the exchange. */
     bool (*on_bytes)(void *context, const char *bytes, size_t length, int64_t now_ns);
 };
 
@@ -33,12 +33,13 @@ struct transfer {
     const struct transfer_listener *listener;
     void *context;
     char request_id[REQUEST_ID_LENGTH + 1]; /* the caller writes it before the exchange begins */
-    /* The following members describe the current exchange or the latest one that ended, and the
-     * connection. */
-    bool is_new;                /* it opened a new connection */
-    int64_t connect_ns, tls_ns; /* how long connecting and TLS took; 0: that step was not reached */
-    bool went_stale;  /* it reused a connection that the server had closed, and got no answer */
-    bool was_unread;  /* it went stale, and the server cannot have read the request */
+    /* The following members describe the connection, and the current exchange or, between
+     * exchanges, the latest one. */
+    bool is_new;        /* the exchange opened a new connection, or tried to */
+    int64_t connect_ns; /* how long connecting took; 0: not connected, or not a new connection */
+    int64_t tls_ns;     /* how long the TLS handshake took; 0: none was completed */
+    bool went_stale;    /* it reused a connection that the server had closed, and got no answer */
+    bool was_unread;    /* it went stale, and the server cannot have read the request */
     int answers;      /* answers received on the open connection; with libcurl, 2 means 2 or more */
     int64_t ended_ns; /* when the latest of these answers ended */
     /* If the exchange has not connected by this time, the user must end it. INT64_MAX: there is no
@@ -51,8 +52,8 @@ struct transfer {
     TAILQ_ENTRY(transfer) link;
 };
 
-/* Uses our own client if transfer_plain_can, else libcurl. INTERNAL if there is no memory. All
- * transfers of a loop must be destroyed before the loop. */
+/* Uses our own client if transfer_plain_can returns true, else libcurl. INTERNAL if there is no
+ * memory. All transfers of a loop must be destroyed before the loop. */
 CHECKED bool transfer_create(const struct load *load, struct load_loop *loop,
                              const struct transfer_listener *listener, void *context,
                              struct transfer **out, struct error *error);
@@ -62,8 +63,8 @@ void transfer_destroy(struct transfer *transfer); /* does nothing for NULL */
  * `is_fresh`, if none is open, or if the open one has carried as many answers as the server
  * allows. */
 void transfer_begin(struct transfer *transfer, struct bench_prompt *prompt, bool is_fresh);
-/* Returns the next transfer whose exchange ended by itself, and each of them only once; NULL if
- * there are no more. */
+/* Returns the next transfer whose exchange has ended by itself; NULL if there are no more. Each
+ * ended exchange is returned once. */
 struct transfer *transfer_take_ended(struct load_loop *loop);
 /* Must follow every transfer_begin: removes the exchange from the loop, and cuts it off if it has
  * not ended. Afterwards `failure` says what made it fail; NONE: it was complete, or was cut off

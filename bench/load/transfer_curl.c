@@ -13,7 +13,7 @@
 #include "bench/load/transfer.h"
 
 #define CONNECT_TIMEOUT_MS 10000
-#define UPLOAD_BUFFER_BYTES 16384L /* the smallest allowed, because each handle has its own */
+#define UPLOAD_BUFFER_BYTES 16384L /* the minimum, because each handle has its own buffer */
 
 #define REQUEST_ID_HEADER "X-Request-Id: "
 
@@ -286,7 +286,8 @@ static void end(struct transfer *transfer)
     transfer->went_stale = is_broken(curl->code) && !transfer->is_new && received == 0;
     transfer->was_unread = transfer->went_stale && was_reset(curl);
     note_reuse(curl);
-    /* `false`: libcurl limits only the time to connect; our own timers limit the rest. */
+    /* `false`: if a timeout occurred, it was while connecting. libcurl limits only that; our own
+     * timers limit the rest. */
     transfer->failure = outbound_code_failure(curl->easy, curl->code, false);
     if (curl->code == CURLE_WRITE_ERROR && is_wrong_version(curl))
         snprintf(transfer->failure_text, sizeof transfer->failure_text,

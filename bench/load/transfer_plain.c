@@ -37,10 +37,10 @@ struct transfer_plain {
     enum state state;
     int socket;            /* -1: none */
     int64_t connecting_ns; /* when connecting began */
-    int64_t read_ns;       /* when the bytes being passed on were read */
+    int64_t read_ns;       /* when the bytes that are being passed to the listener were read */
     size_t sent;           /* bytes of the head and the prompt already sent */
-    size_t common_bytes;   /* length of the part of the head that write_head writes */
-    unsigned attempts;     /* attempts to connect, in this exchange */
+    size_t common_bytes;   /* length of what write_head wrote; 0: it was not called yet */
+    unsigned attempts;     /* attempts to connect in this exchange */
     unsigned address;      /* index of the address in use, or of the one to try next */
     struct bench_prompt *prompt;
     struct text head;
@@ -83,7 +83,7 @@ static void fail(struct transfer_plain *plain, enum failure failure, const char 
 
 /* Whether the server cannot have read the request. A server that closes a connection with unread
  * bytes resets it; a server that closed it before the request arrived does not acknowledge the
- * request. `number` is an errno, or 0. */
+ * request. `number` is the errno of the failure; 0: the server closed the connection. */
 static bool is_unread(const struct transfer_plain *plain, int number)
 {
     int unacknowledged_bytes = 0;
@@ -193,7 +193,8 @@ static bool is_under_way(const struct transfer_plain *plain)
 }
 
 /* Reads everything that is available, because epoll reports it only once. After READS_PER_TURN
- * reads, asks epoll to report the rest again. `is_closing`: as in read_answer. */
+ * reads, stops, and asks epoll for another report of what is left. `is_closing`: as in
+ * read_answer. */
 static void receive(struct transfer_plain *plain, bool is_closing)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -284,7 +285,7 @@ static void begin_sending(struct transfer_plain *plain)
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
-/* Returns 0, EINPROGRESS, or the error. */
+/* Returns 0 if the socket is connected, EINPROGRESS if it is connecting, else another errno. */
 static int open_socket(struct transfer_plain *plain)
 {
     const struct sockaddr *address = (const void *)&plain->target->addresses[plain->address];
@@ -305,7 +306,7 @@ static int open_socket(struct transfer_plain *plain)
 }
 
 /* Tries the remaining addresses one after the other, beginning with plain->address. `number` is the
- * errno of this exchange's previous attempt, if there was one. */
+ * errno of this exchange's previous attempt; 0: there was none. */
 static void connect_somewhere(struct transfer_plain *plain, int number)
 {
     char why[128];
@@ -348,8 +349,8 @@ static void on_ready(struct load_loop_source *source, uint32_t events)
     struct transfer_plain *plain =
         (struct transfer_plain *)(void *)((char *)source - offsetof(struct transfer_plain, source));
 
-    /* OPEN: this is a late event of the last exchange, or the server has closed the connection or
-     * sent something unexpected. */
+    /* OPEN: this is a late event from the previous exchange, or the server has closed the
+     * connection or sent something unexpected. */
     if (plain->state == OPEN)
         drop_if_closed(plain);
     else if (plain->state == CONNECTING)

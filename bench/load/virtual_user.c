@@ -9,7 +9,8 @@
 #include "bench/load/request_outcome.h"
 #include "bench/load/stream_events.h"
 
-#define STALE_NS 1000000000    /* sending on a closed connection fails sooner than this */
+/* Sending on a connection that the server has closed fails within this time. */
+#define STALE_NS 1000000000
 #define LEFT_OPEN_NS 250000000 /* how long to wait for the end of the body after [DONE] */
 
 /* ---- What an exchange reports ---------------------------------------------------------------- */

@@ -21,12 +21,13 @@ struct virtual_user {
     bool gave_up;    /* the answer is not a valid stream: we read no more of it */
     int64_t done_ns; /* when [DONE] came; 0: not yet */
 
-    /* For the shard: */
-    struct timer deadline; /* the next check for a timeout; between requests, the end of its wait */
+    /* For the shard, which is the load thread that runs this user: */
+    /* When to check for a timeout next; between requests, when the user's wait ends. */
+    struct timer deadline;
     struct timer_heap *deadlines; /* in which `deadline` is set */
-    bool is_busy;                 /* its request is in flight */
-    bool thinks;                  /* it thinks before its next request */
-    unsigned failures;            /* failures in a row */
+    bool is_busy;                 /* the user's request is in flight */
+    bool thinks;                  /* the user is in its think time before the next request */
+    unsigned failures;            /* requests that have failed in a row, up to now */
     int64_t rounds;               /* ended requests, not counting probes */
     STAILQ_ENTRY(virtual_user) link;
 };

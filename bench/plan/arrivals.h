@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When requests arrive in an open loop, where arrivals do not depend on the server: a renewal
  * process. Each of n threads draws the same schedule and sends every n-th request of it, so that
- * together they send exactly the requested process. */
+ * together they follow exactly the requested process. */
 #pragma once
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct arrivals {
     enum arrival process; /* not CLOSED */
     double rate;          /* requests per second */
     double burstiness;    /* for GAMMA; > 0 */
-    double ramp_s;        /* the rate grows linearly from 0 over this time */
+    double ramp_s;        /* the rate grows linearly from 0 over this time; 0: it is full at once */
     uint64_t seed;
 };
 /* The variance of the gaps between arrivals, divided by the square of their mean. */
@@ -35,9 +35,12 @@ struct arrivals_share {
     const struct arrivals *arrivals;
     struct generator generator;
     size_t step; /* every step-th arrival of the schedule belongs to the share */
-    double due;  /* when the arrival is due, in mean gaps since the schedule's start */
+    /* The sum of the gaps up to the arrival, in units of the mean gap. arrivals_share_due_ns
+     * converts it to a time. */
+    double due;
 };
-/* Positions the share at the first of the arrivals index, index + count, index + 2 count, ... */
+/* Positions the share at the first of the arrivals index, index + count, index + 2 count, ... The
+ * first arrival of the schedule is number 0. */
 void arrivals_share_begin(struct arrivals_share *arrivals_share, const struct arrivals *arrivals,
                           size_t index, size_t count);
 /* When the share's current arrival is due: nanoseconds since the schedule's start. */

@@ -11,11 +11,11 @@
 #include "store/ledger/deployments.h"
 #include "store/ledger/sweeps.h"
 
-#define PLAN_LEVELS 64       /* maximum number of values in one dimension of the grid */
-#define PLAN_CELLS 4096      /* maximum number of cells in a sweep */
-#define PLAN_IN_FLIGHT 10000 /* default limit on requests in flight in an open loop */
-#define PLAN_STOPS 4         /* maximum number of texts in `stop` */
-#define PLAN_STOP_SIZE 65
+#define PLAN_LEVELS 64             /* maximum number of values in one dimension of the grid */
+#define PLAN_CELLS 4096            /* maximum number of cells in a sweep */
+#define PLAN_IN_FLIGHT 10000       /* default limit on requests in flight in an open loop */
+#define PLAN_STOPS 4               /* maximum number of strings in `stop` */
+#define PLAN_STOP_SIZE 65          /* bytes of one of these strings, with its NUL */
 #define PLAN_PREFIX_TOKENS 4000000 /* maximum number of tokens in all prefixes together */
 
 enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
@@ -24,7 +24,7 @@ enum bench_api { BENCH_COMPLETIONS, BENCH_CHAT };
 enum plan_search {
     SEARCH_FULL,     /* every cell */
     SEARCH_ADAPTIVE, /* those that determine saturation and the largest load within the limits */
-    SEARCH_CLIMB,    /* the same, starting with small loads, as the largest may be far too high */
+    SEARCH_CLIMB,    /* the same, starting with small loads, as the largest might be far too high */
 };
 
 enum think_time { THINK_FIXED, THINK_EXPONENTIAL };
@@ -49,17 +49,19 @@ struct plan {
     double burstiness;   /* for gamma arrivals */
     double think_time_s; /* mean time from an answer to the user's next request */
     enum think_time think_time;
-    /* The load rises over this time. 0: users start spread over the time of one request plus the
-     * think time; a rate is at its full value from the start. */
+    /* The load rises over this time. 0: the starts of users are spread over the time of one request
+     * plus the think time, but over at most a quarter of warmup_limit_s; a rate is at its full
+     * value from the start. */
     double ramp_s;
-    int64_t repetitions; /* 1 .. 20, interleaved over the grid */
-    double window_s;     /* the measured window, 1 .. 600 */
-    int64_t requests;    /* > 0: the window ends after this many requests, or at its limit */
-    /* > 0: extends the window until the 95 % interval of the throughput is within plus or minus
-     * this share. */
+    int64_t repetitions; /* how often the whole grid is measured, 1 .. 20 */
+    double window_s;     /* the length of the measured window, 1 .. 600 */
+    /* > 0: the window ends after this many requests, or at its limit; 0: after window_s. */
+    int64_t requests;
+    /* > 0: the window is extended until the 95 % confidence interval of the throughput is within
+     * plus or minus this share. */
     double ci_width;
     double window_limit_s; /* the limit of an extended window; 0: four times window_s */
-    double warmup_limit_s; /* the warm-up ends earlier if two windows agree */
+    double warmup_limit_s; /* longest warm-up; it ends earlier once the load has settled */
     enum bench_api api;
     int64_t http2_streams; /* limit on requests in flight per HTTP/2 connection; 0: HTTP/1.1 */
     uint64_t seed;
@@ -71,14 +73,15 @@ struct plan {
     enum distribution input_distribution, output_distribution;
     /* Uniform: half the range divided by the mean. Lognormal: standard deviation / mean. */
     double input_spread, output_spread;
-    int64_t shared_prefix_tokens; /* > 0: every prompt begins with one of prefix_pools prefixes */
+    /* > 0: every prompt begins with one of prefix_pools prefixes, which have this many tokens. */
+    int64_t shared_prefix_tokens;
     int64_t prefix_pools;
     /* Sampling; 0: not sent. The temperature is always sent. */
     double temperature, top_p, presence_penalty, frequency_penalty;
     int64_t top_k;
     char stop[PLAN_STOPS][PLAN_STOP_SIZE];
     size_t stop_count;
-    bool natural_output;             /* answers may end before output_tokens */
+    bool natural_output;             /* answers can end before they have output_tokens tokens */
     char dataset[DATASET_NAME_SIZE]; /* the dataset whose prompts or lengths are used; "": none */
     char dataset_digest[65];         /* the dataset's digest when the sweep was planned */
     bool unique_prompts;             /* each of the dataset's prompts gets a unique prefix */
@@ -94,8 +97,8 @@ void plan_set_usual_grid(json_t *arguments, int64_t context_tokens);
 CHECKED bool plan_read(const json_t *arguments, struct plan *out, struct error *error);
 json_t *plan_to_json(const struct plan *plan); /* new reference */
 size_t plan_levels(const struct plan *plan);   /* how many levels of load: users, or rates */
-/* The limit of an extended window: window_limit_s, or its default if the plan states none. A window
- * in which no request has ended may last longer. */
+/* The limit of an extended window in seconds: window_limit_s, or its default if the plan states
+ * none. A window in which no request has ended can last longer. */
 double plan_window_limit_s(const struct plan *plan);
 /* Computes a digest that identifies what a go-ahead for a large sweep covers: the plan, and the
  * deployments with their revisions. `candidate` is NULL if only one deployment is measured. */
@@ -115,7 +118,8 @@ CHECKED bool plan_check_cells(const struct plan *plan, size_t subjects, struct e
 /* Upper estimates of what a sweep sends and how long it takes. They hold under `assumption`, which
  * includes a fast server, because a closed loop sends only as much as the server can answer. */
 struct plan_estimate {
-    int64_t grid_cells, cells; /* all cells of the grid; how many are measured, at most */
+    int64_t grid_cells; /* all cells of the grid */
+    int64_t cells;      /* how many of them are measured, at most */
     int64_t requests, input_tokens, output_tokens;
     double duration_s;
     char assumption[160];

@@ -30,12 +30,12 @@ bool plan_check_cells(const struct plan *plan, size_t subjects, struct error *er
         return true;
     return error_set(error, ERROR_INVALID,
                      "the grid would have %zu cells (%zu levels of load x %zu input_tokens x %zu "
-                     "output_tokens x %ld repetitions%s): at most %d are measured in one sweep",
+                     "output_tokens x %ld repetitions%s): one sweep can have at most %d",
                      cells, plan_levels(plan), plan->input_count, plan->output_count,
                      plan->repetitions, subjects == 1 ? "" : " x 2 deployments", PLAN_CELLS);
 }
 
-/* The cell with this index within one repetition. */
+/* The cell with this index within one repetition, counted from 0. */
 static struct cell_plan cell_at(const struct plan *plan, size_t index)
 {
     bool open = plan->arrival != ARRIVAL_CLOSED;
@@ -141,7 +141,8 @@ void plan_estimate(const struct plan *plan, size_t subjects, struct plan_estimat
     for (size_t i = 0; i < count; i++) {
         double rate = request_rate(plan, &cells[i]);
         double measured_s = plan->ramp_s + plan->warmup_limit_s + window_s(plan, rate);
-        int64_t in_flight = cells[i].request_rate > 0 ? 0 : cells[i].concurrency; /* at the end */
+        /* Requests in flight when the window ends: */
+        int64_t in_flight = cells[i].request_rate > 0 ? 0 : cells[i].concurrency;
         int64_t requests = (int64_t)ceil(rate * measured_s) + in_flight;
 
         if (!plan_search_includes_level(plan, i / subjects % plan_levels(plan)))

@@ -5,7 +5,7 @@
 
 #include "bench/plan/plan.h"
 
-/* INVALID if request_rate, burstiness or think_time_s is given, but the kind of arrival does not
- * use it; if an open loop has no rates, or several values of concurrency; or if window_limit_s is
- * below window_s. */
+/* INVALID if request_rate, burstiness or think_time_s is given (and is not its default), but the
+ * kind of arrival does not use it; if an open loop has no rates, or several values of concurrency;
+ * or if window_limit_s is given and below window_s. */
 CHECKED bool plan_check_load(const struct plan *plan, struct error *error);

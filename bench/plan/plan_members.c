@@ -18,10 +18,12 @@ struct kind {
 struct member {
     const char *name;
     const struct kind *kind;
-    size_t value_offset;        /* in struct plan */
-    size_t count_offset;        /* for a list: the number of its values, in struct plan */
-    double low, high;           /* range of a number, or of the length of a text (bytes) or list */
-    double item_low, item_high; /* the same for each value of a list */
+    size_t value_offset; /* where the value is in struct plan */
+    size_t count_offset; /* for a list: where the number of its values is in struct plan */
+    /* The range, inclusive, of a number, or of the length of a string (in bytes) or list. The `low`
+     * of a list is not used here. */
+    double low, high;
+    double item_low, item_high; /* the same for each value in a list */
     const char *const *choices; /* ends with NULL; for a CHOICE, in the order of its enum */
     const char *initial;        /* the default as JSON text; NULL: none */
     /* The next members are not used here: the rows of plan_parameters.h set them for the tools
@@ -239,9 +241,9 @@ static const struct kind kinds[] = {
     [KIND_INTEGER] = { "a whole number", JSON_INTEGER, 0, read_integer, write_integer },
     [KIND_NUMBER] = { "a number", JSON_REAL, 0, read_number, write_number },
     [KIND_BOOLEAN] = { "true or false", JSON_TRUE, 0, read_boolean, write_boolean },
-    [KIND_TEXT] = { "text", JSON_STRING, 0, read_text, write_text },
-    [KIND_CHOICE] = { "text", JSON_STRING, 0, read_choice, write_choice },
-    [KIND_PERCENTILE] = { "text", JSON_STRING, 0, read_percentile, write_percentile },
+    [KIND_TEXT] = { "a string", JSON_STRING, 0, read_text, write_text },
+    [KIND_CHOICE] = { "a string", JSON_STRING, 0, read_choice, write_choice },
+    [KIND_PERCENTILE] = { "a string", JSON_STRING, 0, read_percentile, write_percentile },
     [KIND_INTEGERS] = { "a list of whole numbers", JSON_ARRAY, JSON_INTEGER, read_integers,
                         write_integers },
     [KIND_NUMBERS] = { "a list of numbers", JSON_ARRAY, JSON_REAL, read_numbers, write_numbers },
@@ -301,17 +303,18 @@ static CHECKED bool check_choice(const struct member *member, const json_t *valu
                      json_string_value(value), text_string(&names));
 }
 
-/* Checks a number, or the length of a text. `verb` is "is" or "contains". */
-static CHECKED bool check_range(const char *name, const char *verb, const json_t *value, double low,
+/* Checks a number, or the length of a string. `is_item`: it is one value in a list. */
+static CHECKED bool check_range(const char *name, bool is_item, const json_t *value, double low,
                                 double high, struct error *error)
 {
     bool is_text = json_is_string(value);
     double size = is_text ? (double)json_string_length(value) : json_number_value(value);
 
     return (size >= low && size <= high)
-           || error_set(error, ERROR_INVALID, "'%s' %s %s%.16g%s: it must be from %.16g to %.16g",
-                        name, verb, is_text ? "a string of " : "", size, is_text ? " bytes" : "",
-                        low, high);
+           || error_set(error, ERROR_INVALID, "'%s' %s %s%.16g%s: %s must be from %.16g to %.16g%s",
+                        name, is_item ? "contains" : "is", is_text ? "a string of " : "", size,
+                        is_text ? " bytes" : "", is_item ? "each value" : "it", low, high,
+                        is_text ? " bytes long" : "");
 }
 
 static CHECKED bool check_items(const struct member *member, const json_t *list,
@@ -324,8 +327,7 @@ static CHECKED bool check_items(const struct member *member, const json_t *list,
         return error_set(error, ERROR_INVALID, "'%s' has %zu values: give at most %.0f",
                          member->name, json_array_size(list), member->high);
     json_array_foreach(list, i, item)
-        if (!check_range(member->name, "contains", item, member->item_low, member->item_high,
-                         error))
+        if (!check_range(member->name, true, item, member->item_low, member->item_high, error))
             return false;
     return true;
 }
@@ -339,7 +341,7 @@ static CHECKED bool check(const struct member *member, const json_t *value, stru
     if (json_is_array(value))
         return check_items(member, value, error);
     return json_is_boolean(value)
-           || check_range(member->name, "is", value, member->low, member->high, error);
+           || check_range(member->name, false, value, member->low, member->high, error);
 }
 
 /* ---- Reading and writing --------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * file that includes this one must first define PLAN_PARAMETER(name, kind, place, ...). The
  * remaining arguments initialize a `struct member` (plan_members.c) or a `struct param`
  * (handlers/tool.h): plan_members.c reads, checks and writes plans with this list, and tools that
- * accept a plan have it among their params. The choices of a CHOICE are in the order of its
+ * accept a plan include it in their params. The choices of a CHOICE are in the order of its
  * enum. */
 #define CHOICES(...)                                                                               \
     (const char *const[])                                                                          \
@@ -67,7 +67,7 @@ PLAN_PARAMETER("window_limit_s", NUMBER, AT(window_limit_s), .low = 0, .high = 3
                .help = "Window limit (exceeded only until a request ends); 0: four times window_s.")
 PLAN_PARAMETER("warmup_limit_s", NUMBER, AT(warmup_limit_s), .low = 0, .high = 600, .rare = true,
                .help = "Seconds of warm-up per cell, at most (30, or 10 if no load is given); it "
-                       "ends earlier when two successive windows agree.")
+                       "ends earlier once the load is steady.")
 PLAN_PARAMETER(
     "api", CHOICE, AT(api), .choices = CHOICES("completions", "chat"), .initial = "\"completions\"",
     .rare = true,
@@ -143,7 +143,7 @@ PLAN_PARAMETER("output_spread", NUMBER, AT(output_spread), .low = 0, .high = 2, 
 PLAN_PARAMETER("dataset", TEXT, AT(dataset), .low = 1, .high = 63,
                .help = "A name from dataset_list, in place of input_tokens.",
                .more = "Its prompts are sent, in an order that the seed decides; if it has only "
-                       "lengths, generated prompts of these lengths. Prompts that do not fit the "
+                       "lengths, prompts are generated to match. Prompts that do not fit the "
                        "context are skipped and counted.")
 PLAN_PARAMETER("unique_prompts", BOOLEAN, AT(unique_prompts), .initial = "false", .rare = true,
                .help = "For a dataset: puts 16 hexadecimal digits in front of each prompt, so that "

@@ -3,7 +3,8 @@
 
 #include "bench/search/search.h"
 
-/* An answer of one token has no gaps, so its cell could never meet a limit on ITL or TPOT. */
+/* An answer of one token has no gaps, so a cell that asks for such answers could never meet a limit
+ * on ITL or TPOT. */
 bool plan_check_limits(const struct plan *plan, struct error *error)
 {
     if (plan->output_tokens[0] > 1 || (plan->limits.itl_ms == 0 && plan->limits.tpot_ms == 0))

@@ -8,9 +8,10 @@
 
 /* INVALID if these members cannot be combined. */
 CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
-/* Returns an object with those of the members that are part of a fingerprint. New reference. */
+/* Returns an object with those of the members that are part of a sweep's fingerprint. New
+ * reference. */
 json_t *plan_workload_specification(const struct plan *plan);
-/* Appends the sampling settings as members of a request, without a comma before the first. */
+/* Appends the sampling settings as members of a JSON object, without a comma before the first. */
 void plan_sampling(const struct plan *plan, struct text *out);
 /* Whether the plan has sampling settings besides the temperature, which not every server
  * supports. */

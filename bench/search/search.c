@@ -6,9 +6,10 @@
 #include "bench/search/search_view.h"
 
 #define BOUND_MARGIN 0.05 /* bounds by Little's law may be too low by up to this share */
-/* A load with at least this share of the peak's tokens/s can replace the peak in another search. */
+/* A load with at least this share of the peak's tokens/s can stand in for the peak in a later
+ * search. */
 #define HINT_PEAK 0.99
-/* The true peak may exceed the load that replaced it by up to this share. */
+/* The true peak may have more tokens/s than the load that stands in for it, by up to this share. */
 #define PEAK_DOUBT 0.015
 /* If a level has more than this share of the tokens/s that Little's law allows, tokens/s may still
  * rise with the load. */
@@ -124,7 +125,7 @@ static bool is_flat_below(const struct search_view *view, size_t level)
 }
 
 /* Asks for a level between the peak and its sound neighbour, unless the neighbour's tokens/s are
- * lower by no more than noise. `low` and `high` are these two levels. */
+ * lower by no more than noise. `low` and `high` are these two levels, in ascending order. */
 static bool ask_beside(const struct search_view *view, size_t low, size_t high, size_t neighbour,
                        struct search_step *out)
 {
@@ -160,7 +161,7 @@ struct bracket {
     size_t low, high; /* low is SEARCH_NONE if there is no such level */
     /* The first unknown level above `low` that no bound excludes; `high` if there is none. */
     size_t first;
-    double required_tokens_per_s;
+    double required_tokens_per_s; /* SEARCH_SHARE of the peak's */
 };
 
 static struct bracket find_bracket(const struct search_view *view, size_t peak)
@@ -197,9 +198,10 @@ static size_t soonest(const struct search_view *view, const struct bracket *brac
     return level;
 }
 
-/* Guesses that the saturation point is as many levels above soonest() as it was in the earlier
- * search. If that search had a shorter context, a single user was served at a different speed, but
- * latency began to grow with the load in the same way. */
+/* Guesses that the saturation point is as many levels above the level from soonest() as it was in
+ * the earlier search, but not above that search's saturation point. If the earlier search had a
+ * shorter context, a single user was served at a different speed, but latency began to grow with
+ * the load in the same way. */
 static size_t guess_by_hint(const struct search_view *view, const struct bracket *bracket)
 {
     struct search_view before = { .levels = view->hint->levels, .count = view->count };
@@ -336,8 +338,8 @@ static bool is_top(const struct search_level *level, const struct search_level *
            || (below != NULL && level->tokens_per_s < CLIMB_GAIN * below->tokens_per_s);
 }
 
-/* Returns how many levels the climb has reached. The last of them either must be measured next, or
- * ended the climb. */
+/* Returns the number of levels up to the highest one that the climb has reached, including the
+ * levels that it passed over. The highest one either must be measured next, or ended the climb. */
 static size_t levels_climbed(const struct search_level *levels, size_t count)
 {
     const struct search_level *below = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses which load to measure next, so that a few measurements are enough to find the saturation
- * point and the largest load that meets the limits, at one context and output length. The functions
- * depend only on what has been measured so far, so that a resumed search continues where it
- * stopped.
+ * point and the largest load that meets the limits, at one context (prompt length) and output
+ * length. The functions depend only on what has been measured so far, so that a resumed search
+ * continues where it stopped.
  *
  * The search makes three assumptions, which need to hold only up to a noise of SEARCH_NOISE:
  * tokens/s rise with the load up to a peak, and then stay level or fall; no user is served faster
@@ -21,8 +21,8 @@
 
 enum level_state {
     LEVEL_UNKNOWN,
-    LEVEL_SOUND, /* measured, and its figures can be compared */
-    LEVEL_LOST,  /* infeasible or failed, or its figures cannot be compared */
+    LEVEL_SOUND, /* measured, and its figures can be compared with those of other levels */
+    LEVEL_LOST,  /* infeasible, failed or skipped, or its figures cannot be compared */
 };
 
 /* One load that can be measured. Sound and lost levels are called known. */
@@ -33,25 +33,30 @@ struct search_level {
     /* For a known level: the largest ratio of a figure to its limit (base/measure/slo.h); NaN if
      * there are no limits. */
     double slo_ratio;
-    double slack; /* tokens_per_s may be too low by this share, because arrivals are random */
+    /* tokens_per_s may be too low by up to this share, because arrivals are random; 0: they are
+     * not. */
+    double slack;
 };
 
 /* What an earlier search found at the same loads. */
 struct search_hint {
     const struct search_level *levels;
-    /* True: in an earlier repetition of the same search. False: in a search at a shorter context,
-     * which does not saturate at a lower load. */
+    /* True: the earlier search was the same one, in an earlier repetition. False: it had a shorter
+     * context, so its saturation point is at the same load or a higher one. */
     bool same_shape;
 };
 
 struct search_step {
     bool finished;
-    size_t next; /* the level to measure, unless finished */
-    /* Indices of levels, or SEARCH_NONE; final when the search has finished. */
+    size_t next; /* index of the level to measure; SEARCH_NONE if finished */
+    /* Indices of known levels; SEARCH_NONE if there is no such level. They are final when the
+     * search has finished. */
     size_t saturation; /* the smallest with at least SEARCH_SHARE of the peak's tokens/s */
     size_t peak;       /* the one with the most tokens/s */
     size_t limit;      /* the largest that meets the limits */
-    size_t miss;       /* the smallest above `limit` that does not */
+    /* The smallest above `limit`; it misses the limits. If `limit` is SEARCH_NONE, the smallest of
+     * all. */
+    size_t miss;
 };
 
 /* Finds the next step of a search. `hint` may be NULL. */

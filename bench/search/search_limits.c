@@ -23,7 +23,8 @@ void search_find_limit(const struct search_view *view, struct search_step *out)
 }
 
 /* The load at which requests begin to wait, estimated by Little's law: the load that would have the
- * peak's tokens/s if all requests were as fast as at the smallest sound load. */
+ * peak's tokens/s if all requests were as fast as at the smallest sound load. 0 if no load is
+ * sound. */
 static double find_knee(const struct search_view *view, const struct search_step *out)
 {
     size_t alone = lowest_sound(view);
@@ -53,8 +54,9 @@ static size_t guess_limit(const struct search_view *view, const struct search_st
     return clamp(guess, out->limit + 1, out->miss - 1);
 }
 
-/* Asks for the smallest load. If that misses the limits, it may be by chance, so this also asks for
- * the next load, unless the smallest load missed the limits in the earlier search too. */
+/* Asks for the smallest load if it is unknown. If it is known to miss the limits, that may be by
+ * chance, so this asks for the next load, unless the smallest one missed the limits in the earlier
+ * search too. */
 static bool ask_for_met(const struct search_view *view, struct search_step *out)
 {
     if (!is_known(view, 0))
@@ -64,8 +66,8 @@ static bool ask_for_met(const struct search_view *view, struct search_step *out)
     return view->count > 1 && !is_known(view, 1) && ask(out, 1);
 }
 
-/* Asks for a load that misses the limits: the one that missed them in the earlier search, else the
- * largest. */
+/* Asks for a load that is likely to miss the limits: the one that missed them in the earlier search
+ * if it is above out->limit, else the largest. */
 static bool ask_for_miss(const struct search_view *view, struct search_step *out)
 {
     size_t before = view->earlier.miss;

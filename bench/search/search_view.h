@@ -11,7 +11,8 @@ struct search_view {
     const struct search_level *levels;
     size_t count;
     const struct search_hint *hint;
-    struct search_step earlier; /* the result that the hint's levels imply; empty without a hint */
+    /* The result that the hint's levels imply. Without a hint, all indices are SEARCH_NONE. */
+    struct search_step earlier;
 };
 
 static inline bool is_known(const struct search_view *view, size_t level)
@@ -97,9 +98,9 @@ static inline bool ask(struct search_step *out, size_t level)
     return true;
 }
 
-/* A level halfway between two others. If most known levels are lost, a level nearer to the lower
- * one, which is more likely to succeed: after several failures in a row the server seems to be
- * down, and the sweep ends. */
+/* Returns a level halfway between two others. If most known levels are lost, returns a level nearer
+ * to the lower one, because that is more likely to succeed: after several failures in a row the
+ * server seems to be down, and the sweep ends. */
 static inline size_t middle_of(const struct search_view *view, size_t low, size_t high)
 {
     size_t lost = 0, sound = 0, quarter = (high - low) / 4;
@@ -116,7 +117,9 @@ static inline size_t middle_of(const struct search_view *view, size_t low, size_
 /* ---- The limits: search_limits.c ------------------------------------------------------- */
 
 bool search_has_limits(const struct search_view *view);
-/* Sets out->limit to the largest load known to meet the limits, and out->miss to the nearest known
- * load above it, which does not; if none meets them, out->miss to the smallest known load. */
+/* Sets out->limit to the largest level known to meet the limits, and out->miss to the nearest known
+ * level above it, which misses them. If no level is known to meet the limits, does not change
+ * out->limit, and sets out->miss to the smallest known level. Where there is no known level for
+ * out->miss, sets it to SEARCH_NONE. */
 void search_find_limit(const struct search_view *view, struct search_step *out);
 bool search_ask_for_limit(const struct search_view *view, struct search_step *out);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The maximum number of attempts at one cell, if the server monitor rejects them. */
+/* The server monitor can find fault with at most this many attempts at one cell: the last of them
+ * is not repeated. */
 #define ATTEMPTS_LIMIT 3
 
 static void reject(struct sweep_work *work, const char *reason, struct cell_result *result)
@@ -20,7 +21,8 @@ static void fail(const char *reason, struct cell_result *result)
 {
     result->state = CELL_FAILED;
     result->measurement = (struct measurement){ 0 };
-    snprintf(result->reason, sizeof result->reason, "%d attempts: %.200s", ATTEMPTS_LIMIT, reason);
+    snprintf(result->reason, sizeof result->reason, "after %d attempts: %.200s", ATTEMPTS_LIMIT,
+             reason);
 }
 
 static void stop(struct sweep_work *work, const char *reason)

@@ -9,9 +9,9 @@
  * CELL_PENDING: it does not count.
  *
  * If the server served another model, rejects the attempt and stops the sweep. If the server
- * restarted or stopped answering, rejects the attempt or, if it was the last one allowed, lets it
- * fail. If the server worked for other clients, rejects an attempt that is CELL_MEASURED or, if it
- * was the last one allowed, marks it as contaminated. */
+ * restarted or stopped answering, rejects the attempt or, if it was the last one allowed, sets its
+ * state to CELL_FAILED. If the server worked for other clients, rejects an attempt that is
+ * CELL_MEASURED or, if it was the last one allowed, marks it as contaminated. */
 void attempt_outcome_judge(struct sweep_work *work, struct subject *subject,
                            const struct cross_check *cross_check, struct cell_result *result);
 /* If the server's metrics were unavailable for a while, marks a measured attempt as uneven, with

@@ -5,16 +5,18 @@
 
 #include "bench/workload/workload.h"
 
-/* Returns a JSON document; the caller frees it. Unknown members are null. "workload" is what the
- * plan requests from any server; "request_form" is how that is written for this server: the
- * template, the tokens, and the fields that the server accepts. `platform` is what the platform
- * reports about the server, or NULL; if it has a region, that replaces the deployment's. The
- * document does not say who measured, when, or why. */
+/* Returns a JSON document; the caller frees it. Members with unknown values are null. Its
+ * "workload" is what the plan requests from any server. Its "request_form" says how requests to
+ * this server are made: the API, the pieces that prompts are made of, how many tokens a piece has,
+ * how many tokens the server itself adds, and which request fields it accepts
+ * (workload_specification). `platform` is what the platform reports about the server, or NULL; if
+ * it has a region, that replaces the deployment's. The document does not say who measured, when, or
+ * why. */
 char *fingerprint_write(const struct deployment *deployment, const struct model_facts *facts,
                         const struct workload *workload, const struct plan *plan,
                         const json_t *platform);
 /* Checks that a resumed sweep still measures what it measured before: CONFLICT if the model, its
- * context, the engine or the engine's version has changed. A value that is unknown then or now
- * counts as unchanged. */
+ * context length, the engine or the engine's version has changed. A value that was unknown when the
+ * sweep began, or is unknown now, counts as unchanged. */
 CHECKED bool fingerprint_agrees(const char *document, const struct model_facts *facts,
                                 struct error *error);

@@ -187,8 +187,9 @@ static CHECKED bool check_unchanged(struct sweep_work *work, const struct subjec
     return same;
 }
 
-/* Reads the stored workload, with which a resumed sweep began. If none is stored for the plan's
- * API, finds one with requests to the server. */
+/* Sets subject->workload, which says how to make prompts for this server. A resumed sweep goes on
+ * with the workload that was stored when it began. If none is stored for the plan's API, sends
+ * requests to the server to find one. */
 static CHECKED bool find_workload(struct sweep_work *work, struct subject *subject,
                                   const char *stored, struct error *error)
 {
@@ -249,8 +250,9 @@ static CHECKED bool prepare_subject(struct sweep_work *work, size_t which, struc
            && store_workload(work, subject, error);
 }
 
-/* Measures the ceiling: how much this machine can read. If that fails, the sweep runs without a
- * ceiling: the lag and CPU time of the cells still show whether the client was the bottleneck. */
+/* Gets the ceiling: how fast this machine can read. If it cannot be measured, the sweep runs
+ * without a ceiling: the lag and CPU time of the cells still show whether the client was the
+ * bottleneck. */
 static CHECKED bool calibrate(struct sweep_work *work, struct error *error)
 {
     struct calibration *calibration = work->sweep->calibration;

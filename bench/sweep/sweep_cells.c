@@ -16,7 +16,9 @@
 
 /* The sweep stops after this many cells in a row have failed on one deployment. */
 #define FAILED_CELLS_LIMIT 3
-#define LONGEST_PAUSE_S 10.0 /* before a lost cell is measured again */
+/* Before a lost cell is measured again, the sweep pauses for the length of a window, but at most
+ * for this long. */
+#define LONGEST_PAUSE_S 10.0
 
 /* ---- Stopping -------------------------------------------------------------------------------- */
 
@@ -72,8 +74,8 @@ static double load_of(const struct cell_row *cell)
     return cell->request_rate > 0 ? cell->request_rate : (double)cell->concurrency;
 }
 
-/* Whether `load` is better than `other` for an estimate at the load `at`: best is the largest load
- * that is not above `at`; if there is none, the smallest. */
+/* Whether `load` is better than `other` for an estimate at the load `at`. The best one is the
+ * largest load that is not above `at` or, if all are above `at`, the smallest. */
 static bool is_nearer(double at, double load, double other)
 {
     if (load <= at)
@@ -81,8 +83,8 @@ static bool is_nearer(double at, double load, double other)
     return load < other && other > at;
 }
 
-/* How long a request takes, approximately: the mean at the nearest load at which the current cell's
- * deployment and lengths were measured; 0 if there is none. */
+/* Estimates how many seconds a request takes: the mean of the measured cell that has the current
+ * cell's deployment and lengths, and the nearest load (is_nearer). 0 if there is no such cell. */
 static double expected_e2e_s(const struct sweep_work *work)
 {
     const struct cell_row *nearest = NULL;
@@ -159,8 +161,8 @@ static bool has_used_server(struct sweep_work *work)
     return false;
 }
 
-/* The smallest known context of all deployments, so that the same lengths are drawn for each; 0 if
- * none is known. */
+/* The smallest known context length of all deployments, in tokens, so that the same lengths are
+ * drawn for all of them; 0 if no context length is known. */
 static int64_t least_context(const struct sweep_work *work)
 {
     int64_t least = 0;
@@ -175,7 +177,7 @@ static int64_t least_context(const struct sweep_work *work)
 }
 
 /* The largest overhead of all deployments, and the longest of their shortest possible prompts, so
- * that the same lengths are drawn for each. */
+ * that the same lengths are drawn for all of them. */
 static struct workload_room widest_room(const struct sweep_work *work)
 {
     struct workload_room room = { 0 };
@@ -226,7 +228,7 @@ static CHECKED bool measure(struct sweep_work *work, int64_t attempt_id, struct 
 
 /* Requests that are infeasible because of their lengths are infeasible at any load, so this copies
  * the result of an infeasible cell with the same deployment and lengths. Returns false if there is
- * none. */
+ * no such cell. */
 static bool copy_infeasible(const struct sweep_work *work, struct cell_result *out)
 {
     const struct cell_row *sibling = find_sibling(work, CELL_INFEASIBLE);
@@ -248,7 +250,7 @@ static void describe_loss(const struct cell_result *result, char *out, size_t si
 }
 
 /* A search draws conclusions about other levels from a lost one. So a level that may have been lost
- * for a temporary reason is measured once more, and the cell reports both attempts. */
+ * for a temporary reason is measured once more, and the cell's reason mentions both attempts. */
 static void repeat_if_doubtful(struct sweep_work *work, struct cell_result *result)
 {
     TEXT_AUTO reason = { 0 };
@@ -363,8 +365,8 @@ static bool should_end(struct sweep_work *work)
     return sweep_is_stopped(work) || is_out_of_time(work) || work->stopped[0] != '\0';
 }
 
-/* Whether to measure the cell again, because its attempt does not count. After a lost attempt this
- * waits first, because the server may need a moment to recover. */
+/* Whether to measure the cell again, because its latest attempt does not count. After a lost
+ * attempt this waits first, because the server may need a moment to recover. */
 static bool should_repeat(struct sweep_work *work, const struct cell_row *cell)
 {
     if (cell->state == CELL_PENDING && work->lost[0] != '\0' && !should_end(work))

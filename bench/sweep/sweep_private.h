@@ -16,11 +16,11 @@
 struct subject {
     struct deployment deployment;
     struct endpoint endpoint;
-    char server[ENDPOINT_NAME_SIZE]; /* the name of the deployment's address in endpoint leases */
+    char server[ENDPOINT_NAME_SIZE]; /* host and port of the deployment's address */
     struct model_facts facts;
     struct workload workload;
     struct connection_reuse reuse;
-    int failed_in_a_row; /* cells */
+    int failed_in_a_row; /* how many cells have failed since the last one that did not */
     char served[256];    /* the model that the server monitor reported first; "": none yet */
 };
 
@@ -34,22 +34,26 @@ struct sweep_work {
     struct subject subjects[SWEEP_SUBJECTS_MAX];
     size_t subject_count;
     struct cell_row *cells;
-    size_t count, done; /* number of cells, and of those no longer pending */
+    size_t count; /* number of cells */
+    size_t done;  /* number of cells that are no longer pending */
     struct ceiling ceiling;
+    /* Monotonic time at which the servers had answered; until then, at which this run began. */
     int64_t begun_ns;
-    int64_t cells_run;        /* cells that this run of the job measured */
-    double cells_s;           /* how long those cells took together */
+    int64_t cells_run;        /* number of cells that this run of the job measured */
+    double cells_s;           /* how many seconds those cells took together */
     struct cell_row *current; /* the cell that is being measured */
     char message[256];        /* the latest progress, without the time left */
-    int64_t message_ns;       /* when it was reported */
-    int rejected;             /* attempts at the current cell that attempt_outcome.c rejected */
+    int64_t message_ns;       /* monotonic; when `message` was reported */
+    /* How many attempts at the current cell attempt_outcome.c has rejected in this run. */
+    int rejected;
     /* How the last attempt at the current cell failed, if the cell is measured again because of
      * sweep_search_doubts; else "". */
     char lost[160];
     /* Why the sweep itself ends early; "" if it does not. For a cancellation or a shutdown, see
      * job_run_stop. */
     char stopped[320];
-    bool ends_failed; /* cells failed, or the model changed: the job ends as failed */
+    /* True: the job ends as failed, because too many cells in a row failed or the model changed. */
+    bool ends_failed;
 };
 
 /* Measures or infers all pending cells, until the job should stop or work->stopped is set. Returns
@@ -63,12 +67,13 @@ CHECKED bool sweep_search_next(struct sweep_work *work, struct cell_row **next,
 /* Whether an attempt at the current cell should be repeated: a search would conclude from it that
  * the load is too high, although the server may only have had a temporary problem. */
 bool sweep_search_doubts(const struct sweep_work *work, const struct cell_result *result);
-/* Reports, as the job's progress, what the current attempt is doing. Its load began elapsed_s ago
- * (0 while the server monitor waits). The same text is reported at most once a second. */
+/* Reports, as the job's progress, what the current attempt is doing. elapsed_s is the number of
+ * seconds since the attempt began to send requests; 0 while the server monitor waits. The same text
+ * is reported at most once a second. */
 void sweep_progress_report(struct sweep_work *work, const char *doing, double elapsed_s);
-/* Appends an estimate of the sweep's remaining time, such as "; 40 s left". The current attempt has
- * taken elapsed_s so far. Appends nothing until this run of the job has measured a cell, or if less
- * than half a second is left. */
+/* Appends an estimate of the sweep's remaining time, such as "; 40 s left". elapsed_s is the same
+ * as in sweep_progress_report. Appends nothing until this run of the job has measured a cell, or if
+ * less than half a second is left. */
 void sweep_progress_time_left(const struct sweep_work *work, double elapsed_s, struct text *out);
 /* Updates subject->endpoint. Must be called before each attempt, because credentials expire. */
 CHECKED bool sweep_resolve(struct sweep_work *work, struct subject *subject, struct error *error);

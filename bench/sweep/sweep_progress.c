@@ -8,11 +8,11 @@
 #include "base/core/clock.h"
 #include "base/core/text.h"
 
-#define MESSAGE_EVERY_NS 1000000000 /* the same text is not reported again sooner */
-#define LEFT_LEAST_S 0.5            /* a shorter time is not reported */
-/* Assumed until the sweep has its own figures: the share of the cells that an adaptive search
- * measures, and how long a cell's probe and drain take. */
+#define MESSAGE_EVERY_NS 1000000000 /* the same text is reported at most this often */
+#define LEFT_LEAST_S 0.5            /* a shorter remaining time is not reported */
+/* The share of the cells that an adaptive search measures; assumed until it has inferred a cell. */
 #define SEARCH_FIRST_SHARE 0.25
+/* How long a cell's probe and drain take; assumed until this run of the job has measured a cell. */
 #define CELL_OVERHEAD_S 5.0
 
 static double expected_cell_s(const struct sweep_work *work)

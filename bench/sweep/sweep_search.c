@@ -13,7 +13,8 @@
 
 #define GROUPS SWEEP_SUBJECTS_MAX
 
-/* The cells of one run at one context and output length, in ascending order of load. */
+/* The cells of one run at one context (input_tokens) and one output length, in ascending order of
+ * load. */
 struct group {
     struct cell_row *cells[PLAN_LEVELS];
     struct search_level levels[PLAN_LEVELS];
@@ -21,7 +22,7 @@ struct group {
     struct search_step step;
 };
 
-/* The groups of one repetition that differ only in the deployment that they measure. The same
+/* The groups of one repetition, one for each deployment, that have the same lengths. The same
  * levels are measured in each of them. */
 struct shape {
     struct group groups[GROUPS];
@@ -65,7 +66,8 @@ static enum level_state state_of(enum cell_state state, const struct measurement
     return LEVEL_LOST;
 }
 
-/* Two standard errors of the number of arrivals, as a share of that number. */
+/* Two standard errors of the number of arrivals, as a share of that number; 0 if arrivals are not
+ * random. */
 static double slack_of(const struct plan *plan, const struct cell_row *cell)
 {
     double variation = plan->arrival == ARRIVAL_POISSON ? 1
@@ -125,9 +127,9 @@ static bool is_usable(const struct group *group)
 
 /* ---- What was found before ------------------------------------------------------------------- */
 
-/* How well the group of `other` predicts the results of the group of `cell`; 0: not at all. Best is
- * the group with the same lengths in the latest earlier repetition, and next best the one with the
- * longest of the shorter contexts. */
+/* How well the group of `other` predicts the results of the group of `cell`: the higher the number,
+ * the better; 0: not at all. The best group has the same lengths, in the latest earlier repetition.
+ * The next best is in the same run, and has the longest of the shorter contexts. */
 static int64_t nearness(const struct cell_row *cell, const struct cell_row *other)
 {
     if (other->output_tokens != cell->output_tokens || other->deployment_id != cell->deployment_id)
@@ -241,7 +243,7 @@ static struct cell_row *next_of_other_group(const struct shape *shape)
     return next;
 }
 
-/* Returns NULL if the search is complete. */
+/* Returns the cell to measure next, or NULL if the search is complete. */
 static struct cell_row *next_of_shape(const struct sweep_work *work, struct shape *shape)
 {
     struct cell_row *next = next_of_other_group(shape);

@@ -13,7 +13,7 @@
 #define DATASET_ROWS_MAX 500000
 #define DATASET_PROMPT_MAX_BYTES 1048576
 #define DATASET_TOKENS_MAX 1000000
-#define DATASET_LIMIT_BYTES 67108864 /* for a file, and for all its texts together */
+#define DATASET_LIMIT_BYTES 67108864 /* maximum size of a file, and of all its texts together */
 
 enum dataset_kind { DATASET_PROMPTS, DATASET_LENGTHS };
 
@@ -21,7 +21,7 @@ struct dataset_row {
     uint32_t offset, length; /* the prompt's bytes in `texts`; length 0: there is no prompt */
     int32_t input_tokens;    /* -1: not known */
     int32_t output_tokens;   /* -1: not known */
-    uint32_t output_bytes;   /* the recorded answer's bytes, escaped as in JSON; 0: there is none */
+    uint32_t output_bytes;   /* length of the recorded answer, escaped as in JSON; 0: no answer */
 };
 
 struct dataset {
@@ -29,7 +29,8 @@ struct dataset {
     struct text texts; /* the prompts one after the other, escaped as in a JSON string */
     struct dataset_row *rows;
     size_t count, capacity;
-    /* Records that cannot be sent; if there are prompts, also records without a prompt. */
+    /* Number of records that cannot be sent. If there are prompts, this includes records without a
+     * prompt. */
     size_t skipped;
 };
 
@@ -61,12 +62,13 @@ int64_t dataset_input_tokens(const struct dataset_row *row, double tokens_per_by
 int64_t dataset_output_tokens(const struct dataset_row *row, double tokens_per_byte);
 
 struct dataset_range {
-    size_t count; /* rows that have a value */
+    size_t count; /* number of rows whose length is stated or estimated */
     int64_t low, median, high;
-    double mean; /* NaN: no row has a value */
+    double mean; /* NaN: there are no such rows */
 };
-/* Statistics of the lengths in tokens, which are estimated for rows that have only texts. */
+/* Computes statistics of the lengths in tokens. The lengths of rows that have only texts are
+ * estimated. */
 void dataset_lengths(const struct dataset *dataset, struct dataset_range *input,
                      struct dataset_range *output);
-/* Number of rows whose prompt occurred earlier in the file. */
+/* Returns the number of rows whose prompt occurred earlier in the file. */
 size_t dataset_repeated(const struct dataset *dataset);

@@ -72,8 +72,8 @@ static void add_row(struct dataset *dataset, const struct dataset_row *row)
     dataset->rows[dataset->count++] = *row;
 }
 
-/* Adds the record to the dataset. A record is skipped, and counted, if its prompt is too long, or
- * if it has neither a prompt nor an input length that can be sent. */
+/* Adds the record to the dataset. A record is skipped, and counted as skipped, if its prompt is too
+ * long, or if it has neither a prompt nor a valid input length. */
 static CHECKED bool add_record(struct dataset *dataset, const struct record *record,
                                struct error *error)
 {
@@ -191,7 +191,7 @@ static bool read_turns(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_ARRAY_END;
 }
 
-/* Reads the value of a key other than the turns. Skips a value of an unexpected type. */
+/* Reads the value of a key that does not hold turns. Skips a value of an unexpected type. */
 static bool read_member(struct json_scan *scan, struct record *record)
 {
     bool is_prompt = json_scan_is(scan, "prompt") || json_scan_is(scan, "question")
@@ -234,7 +234,8 @@ static bool read_record(struct json_scan *scan, struct record *record)
     return token == JSON_SCAN_OBJECT_END;
 }
 
-/* Sets the error and returns false. `line` is 0 if the file is one document. */
+/* Sets the error and returns false. `line` is counted from 1; it is 0 if the file is one
+ * document. */
 static CHECKED bool fail(const struct json_scan *scan, int64_t line, struct error *error)
 {
     char where[32] = "";
@@ -342,8 +343,8 @@ static CHECKED bool read_csv(const char *bytes, size_t length, struct record *re
     if (!more || input == SIZE_MAX)
         return error_set(error, ERROR_INVALID,
                          "this is not a dataset: give a JSON list or JSON lines of conversations, "
-                         "messages or prompts, or a table whose first line names input_tokens and "
-                         "output_tokens");
+                         "messages, prompts or lengths, or a CSV table whose first line names the "
+                         "columns input_tokens and output_tokens");
     while (csv_next(csv, &more, error) && more) {
         record_begin(record);
         record->input_tokens = read_length(csv, input);

@@ -13,7 +13,9 @@
 #define STREAM_PIECES 8
 #define STREAM_TOKENS 2
 #define SHAPE_TOKENS 24
-#define WAIT_LIMIT_S 120 /* for all waits of one call together, if a server says when to retry */
+/* The maximum time for all waits of one call together. Only a server that says when to retry is
+ * waited for. */
+#define WAIT_LIMIT_S 120
 #define STOP_CHECK_NS 100000000L
 
 /* One call, and what its callbacks have seen of the answer. */

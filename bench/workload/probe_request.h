@@ -8,7 +8,7 @@
 
 struct asker {
     const struct endpoint *endpoint;
-    bool (*stopped)(void *context); /* called at least 5 times a second */
+    bool (*stopped)(void *context); /* returns whether to stop; called at least 5 times a second */
     void *context;
     int64_t silence_limit_ms; /* a stream without an event for longer than this has failed; 0: only
                                  the limit of 5 minutes per request applies */

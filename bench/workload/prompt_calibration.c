@@ -11,8 +11,10 @@
 
 #define SHORT_PIECES 8
 #define LONG_PIECES 40
-#define FEWEST_PER_WORD 0.1 /* tokens per word, on average; real tokenizers have one or more */
-#define FEWEST_WORDS 16     /* enough to make more different prompts than are ever sent */
+/* If a server counts fewer tokens per word than this, on average, its counts are not believed: real
+ * tokenizers make at least one token of a word. */
+#define FEWEST_PER_WORD 0.1
+#define FEWEST_WORDS 16 /* enough to make more different prompts than are ever sent */
 #define LETTERS 26
 #define SMALLEST_GROUP 8   /* a group of this many words, or fewer, is not divided */
 #define QUESTIONS_LIMIT 32 /* the server counts the tokens of at most this many groups */
@@ -285,7 +287,7 @@ static CHECKED bool learn_limit(const struct asker *asker, struct workload *work
 }
 
 /* Finds a first request that the server accepts. Some servers refuse a temperature of 0, which is
- * opsbrain's default. */
+ * opsbrain's default; then this tries again with `sampling`. */
 static CHECKED bool learn_first_request(const struct asker *asker, const char *sampling,
                                         struct workload *workload, struct error *error)
 {
@@ -410,8 +412,8 @@ static CHECKED bool try_sampling(const struct asker *asker, struct workload *wor
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
-/* Whether the model ended an answer before `wanted` tokens. Also returns false if there was no
- * answer: the cells will show the reason. */
+/* Whether the model ended an answer after fewer than `wanted` tokens. Also returns false if there
+ * was no answer: the cells will show the reason. */
 static CHECKED bool ends_early(const struct asker *asker, const struct workload *workload,
                                size_t pieces, int64_t wanted, int64_t *got, struct error *error)
 {

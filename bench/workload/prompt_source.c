@@ -12,8 +12,8 @@
 #include "bench/plan/plan_workload.h"
 #include "bench/workload/lengths.h"
 
-/* Without a dataset, drawn lengths are shortened to fit this context if the real one is not
- * known. */
+/* If the model's context length is not known, drawn lengths are shortened to fit this one, unless
+ * there is a dataset. */
 #define ASSUMED_CONTEXT_TOKENS 2000000
 /* The body of a generated prompt begins at one of this many pieces at the beginning of the arena,
  * chosen at random. */
@@ -42,12 +42,12 @@ struct prompt_source {
     struct text prefixes; /* the prefixes, one after the other */
     uint32_t *prefix_offsets; /* offset of each prefix, and of the end of the last one */
     int64_t pools;            /* number of prefixes; if none are planned: one, which is empty */
-    int64_t prefix_pieces, prefix_tokens; /* of one prefix */
+    int64_t prefix_pieces, prefix_tokens; /* how many pieces and how many tokens a prefix has */
     uint64_t seed, nonce;
     struct lengths input, output;
     struct workload_room room;
     int64_t shortest;       /* tokens of the shortest possible generated prompt */
-    int64_t context_tokens; /* 0: not known */
+    int64_t context_tokens; /* the model's context length; 0: not known */
     bool may_stop;          /* answers may be shorter than planned */
     const struct dataset *dataset;
     uint32_t *usable; /* rows of the dataset, in the order in which they are sent */
@@ -75,7 +75,7 @@ static CHECKED bool check_context(const struct prompt_source *prompts, struct er
         return true;
     return error_set(error, ERROR_INVALID,
                      "the mean lengths (%ld input and %ld output tokens) together exceed the "
-                     "model's context of %ld",
+                     "model's context of %ld tokens",
                      input, output, prompts->context_tokens);
 }
 
@@ -95,8 +95,8 @@ static CHECKED bool set_prefix_length(struct prompt_source *prompts, const struc
     prompts->shortest = prompts->room.shortest_tokens + prompts->prefix_tokens;
     if (count <= prompts->prefix_pieces)
         return error_set(error, ERROR_INVALID,
-                         "%ld input tokens are too few for a shared prefix of %ld: the shortest "
-                         "prompt has %ld",
+                         "%ld input tokens are too few for a shared prefix of %ld tokens: the "
+                         "shortest possible prompt has %ld",
                          prompts->input.mean, prompts->prefix_tokens, prompts->shortest);
     return check_context(prompts, error);
 }
@@ -108,13 +108,13 @@ static bool is_text(const struct prompt_source *prompts)
     return prompts->dataset != NULL && prompts->dataset->kind == DATASET_PROMPTS;
 }
 
-/* Gets the number of tokens in a row's prompt and in its answer; where only a text is known, the
+/* Gets the number of tokens in a row's prompt and in its answer. Where only a text is known, the
  * number is an estimate. Unless the plan takes the lengths of answers from the dataset, *output is
  * the plan's mean. */
 static void measure_row(const struct prompt_source *prompts, const struct dataset_row *row,
                         int64_t *input, int64_t *output)
 {
-    /* The same estimate for every server, so that the same rows are sent. */
+    /* The same estimate for every server, so that all of them get the same rows. */
     const double per_byte = DATASET_TOKENS_PER_BYTE;
 
     *input = dataset_input_tokens(row, per_byte);
@@ -352,7 +352,7 @@ static void set_dataset_lengths(const struct prompt_source *prompts, uint64_t in
                     && (prompts->dataset_sent || index >= prompts->usable_count);
 }
 
-/* The lengths do not depend on the nonce. */
+/* The lengths do not depend on the nonce, so they are the same in every attempt. */
 static void draw_lengths(const struct prompt_source *prompts, uint64_t index, struct wanted *out)
 {
     int64_t context =
@@ -426,8 +426,9 @@ static void write_pieces(const struct prompt_source *prompts, uint64_t index,
 {
     struct generator generator;
     const uint32_t *from;
-    int64_t unshared, head; /* number of pieces after the prefix, and of those in the head */
-    struct error unused;    /* the lengths were checked before */
+    int64_t unshared;    /* number of pieces after the prefix */
+    int64_t head;        /* how many of these are in the head */
+    struct error unused; /* the lengths were checked before */
 
     if (!workload_count_pieces(prompts->workload, out->wanted.input_tokens, &unshared, &unused))
         unshared = 0;

@@ -24,10 +24,11 @@ struct prompt_source_order {
     const struct plan *plan;         /* distributions, prefixes and seed */
     const char *model;
     int64_t input_tokens, output_tokens; /* of every request; the means, if lengths are drawn */
-    int64_t context_tokens;              /* drawn lengths are shortened to fit; 0: not known */
-    struct workload_room room;     /* of all compared servers; zero: only this workload counts */
+    /* The model's context length: drawn lengths are shortened so that they fit it; 0: not known. */
+    int64_t context_tokens;
+    struct workload_room room;     /* what all compared servers need; zero: use only `workload` */
     uint64_t nonce;                /* the attempt's nonce */
-    const struct dataset *dataset; /* of prompts or of lengths; borrowed; NULL: none */
+    const struct dataset *dataset; /* prompts or lengths; borrowed; NULL: none */
     bool dataset_sent;             /* the server may already have received the dataset's prompts */
 };
 

@@ -109,9 +109,11 @@ static CHECKED bool read_pieces(const json_t *pieces, struct workload *workload,
                          json_array_size(pieces), WORKLOAD_PIECES);
     json_array_foreach(pieces, i, piece) {
         if (!json_is_string(piece) || !is_piece(json_string_value(piece)))
-            return error_set(error, ERROR_INVALID,
-                             "piece %zu of the stored workload is neither a token id nor a word",
-                             i);
+            return error_set(
+                error, ERROR_INVALID,
+                "piece %zu (counted from 0) of the stored workload must be a string of "
+                "1 to %d characters a-z or 0-9",
+                i, WORKLOAD_PIECE_SIZE - 1);
         text_copy(workload->pieces[i], WORKLOAD_PIECE_SIZE, json_string_value(piece));
     }
     workload->piece_count = json_array_size(pieces);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to make prompts of a requested length for one server, and which request fields it accepts.
- * Both are determined once for each server in a sweep (prompt_calibration.h) and stored with the
- * sweep.
+/* How to make prompts of a requested length for one server, and which request fields that server
+ * accepts. Both are determined once for each server in a sweep (prompt_calibration.h) and stored
+ * with the sweep.
  *
  * A generated prompt is a sequence of pieces: token ids if the API and the server accept them, else
  * words or letters. It has overhead_tokens + tokens_per_piece x (number of pieces) tokens. */
@@ -10,7 +10,7 @@
 #include "bench/plan/plan.h"
 
 #define WORKLOAD_PIECES 1024
-#define WORKLOAD_PIECE_SIZE 12 /* characters a-z and 0-9, then NUL */
+#define WORKLOAD_PIECE_SIZE 12 /* up to 11 characters (a-z, 0-9) and a NUL */
 #define WORKLOAD_SAMPLING_SIZE 2048
 #define WORKLOAD_LIMITS_SIZE 160
 
@@ -30,11 +30,13 @@ enum request_field {
 struct workload {
     enum bench_api api;
     enum prompt_form form;
-    char source[32];         /* how the pieces were found */
-    int64_t overhead_tokens; /* tokens besides the pieces: BOS, chat template, the first word "a" */
-    double tokens_per_piece; /* on average; 1 if the server reports no token counts */
-    unsigned fields;         /* enum request_field */
-    bool reports_usage;      /* streams contain the server's token counts */
+    char source[32]; /* how the pieces were found */
+    /* Tokens that a prompt has besides those of its pieces: BOS, the chat template and, in a prompt
+     * of words, the "a" before the first piece. */
+    int64_t overhead_tokens;
+    double tokens_per_piece;               /* on average; 1 if the server reports no token counts */
+    unsigned fields;                       /* a bitwise OR of enum request_field */
+    bool reports_usage;                    /* streams contain the server's token counts */
     char sampling[WORKLOAD_SAMPLING_SIZE]; /* members of a request's JSON; "": temperature 0 */
     size_t piece_count;
     char pieces[WORKLOAD_PIECES][WORKLOAD_PIECE_SIZE];
@@ -49,8 +51,8 @@ json_t *workload_specification(const struct workload *workload);
  * are missing or invalid. */
 CHECKED bool workload_from_json(const json_t *json, struct workload *out, struct error *error);
 
-/* Sets the plan's sampling. If the plan allows answers to end early, removes the fields that would
- * prevent that. */
+/* Sets the sampling to that of the plan. If the plan allows answers to end early, removes the
+ * fields that would prevent that. */
 void workload_apply_plan(struct workload *workload, const struct plan *plan);
 
 /* Returns the number of tokens in the shortest possible prompt. */
@@ -73,7 +75,8 @@ CHECKED bool workload_count_pieces(const struct workload *workload, int64_t inpu
  * workload_text_close replace workload_lead and workload_close. */
 void workload_open(const struct workload *workload, const char *model, bool stream,
                    struct text *out);
-/* Writes the limits on the answer's length, and the seed. Returns the number of bytes written. */
+/* Writes the limits on the answer's length, and the seed. Omits fields that the server does not
+ * accept. Returns the number of bytes written. */
 size_t workload_limits(const struct workload *workload, int64_t output_tokens, uint64_t seed,
                        char out[WORKLOAD_LIMITS_SIZE]);
 const char *workload_lead(const struct workload *workload);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows a sweep until it is over: a row for each cell that has ended, except inferred cells, and
- * below the rows a progress bar for the cell that is being measured. */
+/* Shows a sweep until it has ended: a row for each cell that has ended, except inferred cells, and
+ * below the rows a bar with the sweep's progress. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,8 +29,8 @@ struct follow {
     double done;           /* the job's progress in the latest answer; -1: no answer yet */
     bool bar_shown;        /* the bar is shown on standard error */
     bool headed;           /* the headings have been written */
-    unsigned failed_polls; /* in a row, because the server did not answer or was busy */
-    size_t unmeasured;     /* finished cells without figures */
+    unsigned failed_polls; /* polls that failed in a row: the server did not answer or was busy */
+    size_t unmeasured;     /* how many failed and skipped cells have been handled */
 };
 
 /* ---- The bar ---- */
@@ -216,7 +216,7 @@ static int status_of(const struct follow *follow, const json_t *job)
                : STATUS_INCOMPLETE;
 }
 
-/* Adds the verdict, unless a report follows: the report contains it. */
+/* Adds the verdict, unless a report follows, because the report contains it. */
 static void add_verdict(const struct follow *follow, const json_t *answer, struct text *out)
 {
     const json_t *sentence;
@@ -233,11 +233,12 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
 {
     const json_t *job = json_object_get(answer, "job");
     const char *reason = json_get_text(json_object_get(job, "outcome"), "error", "");
+    const char *state = status == STATUS_DONE ? "completed" : json_get_text(job, "state", "over");
     TEXT_AUTO out = { 0 }, worded = { 0 }, clean = { 0 };
 
     reason = json_get_text(json_object_get(job, "outcome"), "reason", reason);
-    text_addf(&out, "\n%s is %s", follow->bench->sweep,
-              status == STATUS_DONE ? "completed" : json_get_text(job, "state", "over"));
+    text_addf(&out, "\n%s %s %s", follow->bench->sweep, strcmp(state, "failed") == 0 ? "has" : "is",
+              state);
     if (follow->unmeasured > 0)
         text_addf(&out, ", %zu cell%s no figures", follow->unmeasured,
                   follow->unmeasured == 1 ? " has" : "s have");
@@ -245,7 +246,7 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     add_verdict(follow, answer, &out);
     wording_add_refusal(text_string(&out), NULL, &worded);
     text_add_printable(&clean, text_string(&worded), worded.length, SIZE_MAX / 2);
-    error_ignore(client_write(&clean)); /* the sweep is over even if the output cannot be written */
+    error_ignore(client_write(&clean)); /* if this fails, the sweep has ended all the same */
 }
 
 /* A server that runs in this process ends with the process. The sweep then continues as soon as a
@@ -263,7 +264,7 @@ static void show_interrupted(const struct bench *bench)
                 bench->sweep, bench->folder);
 }
 
-/* The caller prints the error itself after this. */
+/* The error itself is printed after this, by client_bench. */
 static void show_lost(const struct bench *bench)
 {
     fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
@@ -302,7 +303,7 @@ static CHECKED bool may_try_again(struct follow *follow, const struct error *err
     return ++follow->failed_polls <= FAILED_POLLS_MAX;
 }
 
-/* Reads and shows the progress once. *over: the sweep is over, and *status is the exit status. */
+/* Reads and shows the progress once. *over: the sweep has ended, and *status is the exit status. */
 static CHECKED bool poll_sweep(struct follow *follow, bool *over, int *status, struct error *error)
 {
     json_auto_t *answer = NULL;

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#define MATRICES_SHOWN 3 /* latency, throughput, TTFT */
+#define MATRICES_SHOWN 3 /* for each output length: latency, throughput, TTFT */
 #define PAGE "Page: "    /* begins the line after the last section */
 
 struct brief {
     size_t matrices;     /* how many so far under the latest heading of level 1 or 2 */
-    struct text omitted; /* titles with separators: "; Peak; Saturation; " */
+    struct text omitted; /* titles of omitted sections: "; Peak; Saturation; " */
     struct text *out;
 };
 

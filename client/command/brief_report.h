@@ -6,5 +6,5 @@
 
 /* Adds the report (Markdown) to `out`, without the sections that say what was measured and how, the
  * sections that repeat the takeaways, and the matrix of requests/s. Of the other matrices for each
- * output length, only the first few are added. If anything is omitted, a line names it. */
+ * output length, only the first few are added. If anything is omitted, a line names what. */
 void brief_report_add(const char *report, struct text *out);

@@ -16,7 +16,7 @@ enum exit_status {
     STATUS_DONE = 0,
     STATUS_FAILED = 1,       /* refused, or failed: the error message says why */
     STATUS_USAGE = 2,        /* the command line is wrong */
-    STATUS_NO_SERVER = 3,    /* no server answers */
+    STATUS_NO_SERVER = 3,    /* no opsbrain server answers */
     STATUS_NO_ACCESS = 4,    /* a key is missing or invalid, or its role is too low */
     STATUS_INCOMPLETE = 5,   /* bench: the sweep is not completed, or a cell has no figures */
     STATUS_INTERRUPTED = 130 /* Ctrl-C or a signal; bench: also if the user declines the plan */
@@ -29,8 +29,8 @@ struct client {
     bool json;                   /* answers are shown as JSON */
     bool all;                    /* a report is shown in full, even on a terminal */
     bool in_progress;            /* standard error shows a progress line now */
-    char called[TOOL_NAME_SIZE]; /* the latest tool, whose parameters an error can name; "": none */
-    json_t *tools;               /* the server's list; NULL: not received yet */
+    char called[TOOL_NAME_SIZE]; /* name of the tool called last, for client_fail; "": none */
+    json_t *tools;               /* the server's list of tools; NULL: not received yet */
 };
 
 /* Finds out which server to call, without calling it. Free with client_finish. */

@@ -34,7 +34,7 @@ static const char help[] =
     "      Benchmarks a registered deployment, or the model server at a URL, and shows each cell "
     "as it is measured. Before that it shows the plan and asks whether to start; at the end it "
     "shows where the server saturates. Without --users it adds users until throughput no longer "
-    "grows. Ctrl-C does not cancel the sweep: opsbrain bench SWEEP shows it again.\n"
+    "grows. Ctrl-C does not cancel the sweep; it prints the command that shows the sweep again.\n"
     "      For a URL, no opsbrain server needs to be running: one is started on the data folder, "
     "which is --data or $XDG_DATA_HOME/opsbrain. If a server has this folder open, that server is "
     "used instead. Without --data, the server that OPSBRAIN_URL names, or one that runs "
@@ -56,7 +56,7 @@ static const char help[] =
     "      shows the report as JSON\n\n"
     "and the flags of opsbrain plan:\n\n";
 
-/* Also true for a mistyped URL, which is then refused as a URL: no name has these characters. */
+/* A name contains neither character, so even a mistyped URL counts as a URL. */
 static bool is_url(const char *target)
 {
     return strpbrk(target, ":/") != NULL;
@@ -144,7 +144,7 @@ static CHECKED bool write_report(const char *path, const struct text *report, st
     return done || error_set(error, ERROR_INTERNAL, "%.200s: %s", path, strerror(errno));
 }
 
-/* Checks that the report can be written, before anything is measured. */
+/* Called before anything is measured: checks that the report can be written afterwards. */
 static CHECKED bool check_output(const struct bench *bench, struct error *error)
 {
     const char *path = bench->output, *slash = path == NULL ? NULL : strrchr(path, '/');
@@ -156,8 +156,10 @@ static CHECKED bool check_output(const struct bench *bench, struct error *error)
     if (path != NULL && stat(path, &status) == 0) {
         errno = S_ISDIR(status.st_mode) ? EISDIR : 0;
         return (errno == 0 && access(path, W_OK) == 0)
-               || error_set(error, ERROR_INVALID, "--output is \"%.200s\": %s", path,
-                            strerror(errno));
+               || error_set(error, ERROR_INVALID,
+                            "the report cannot be written to %.200s (%s): name another file with "
+                            "--output",
+                            path, strerror(errno));
     }
     if (slash == NULL)
         text_add(&folder, ".");
@@ -171,7 +173,7 @@ static CHECKED bool check_output(const struct bench *bench, struct error *error)
                text_string(&folder), strerror(errno));
 }
 
-/* Whether the server can write the report as HTML: older ones cannot. */
+/* Whether the server can write the report as HTML; older servers cannot. */
 static CHECKED bool has_html(struct bench *bench, bool *out, struct error *error)
 {
     const json_t *tool, *schema;
@@ -208,7 +210,7 @@ static CHECKED bool save(struct bench *bench, struct error *error)
     return true;
 }
 
-/* Removes the link to the report's page, which works only while the server that was started for
+/* Removes the link to the report's page. The link works only while the server that was started for
  * this benchmark is running. */
 static void drop_page(json_t *result)
 {

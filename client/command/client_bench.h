@@ -4,7 +4,7 @@
 
 #include "client/command/client.h"
 
-/* How bench finds the server that has a data folder open, or starts one. */
+/* How bench finds the server that has a data folder open, or starts a server. */
 struct bench_host {
     /* Finds the server that has the data folder open; url[0] == '\0': none has. */
     CHECKED bool (*find)(const char *folder, char url[LOGIN_URL_SIZE], struct error *error);
@@ -17,13 +17,14 @@ struct bench_host {
 struct bench {
     const struct bench_host *host;
     struct client client;
-    const char *data, *output, *plan_digest; /* flags; NULL: not given */
-    bool yes, by_url;    /* by_url: the command names the URL of a model server */
-    void *server;        /* started here; NULL: none */
-    char deployment[64]; /* found or registered for the URL; "": not yet, or no URL is given */
-    bool registered;     /* this command registered the deployment */
-    char sweep[64];
-    char folder[512]; /* the data folder of the server that was started here */
+    const char *data, *output, *plan_digest; /* values of the flags; NULL: not given */
+    bool yes;                                /* --yes: starts the sweep without asking */
+    bool by_url;                             /* the command names the URL of a model server */
+    void *server;                            /* the server that this command started; NULL: none */
+    char deployment[64]; /* the URL's deployment; "": not found yet, or no URL is given */
+    bool registered;     /* this command registered that deployment */
+    char sweep[64];      /* the sweep's id; "": not known yet */
+    char folder[512];    /* the data folder of `server`; "": none */
 };
 
 /* Carries out the command; argv[0] is "bench". Returns the exit status. */
@@ -31,8 +32,8 @@ int client_bench(const struct bench_host *host, int argc, char *const *argv);
 
 /* Chooses the server that has the data folder open; if none has, starts one in this process. */
 CHECKED bool bench_target_serve(struct bench *bench, struct error *error);
-/* Finds or starts a server that can measure the model server at `url`, and finds or registers the
- * deployment with this address. */
+/* Finds or starts an opsbrain server that can measure the model server at `url`, and finds or
+ * registers the deployment with this URL. */
 CHECKED bool bench_target_find(struct bench *bench, const char *url, struct error *error);
 /* Checks that the model servers named in a plan's arguments answer. If one cannot be reached, and
  * this command has registered a deployment, removes that deployment. */

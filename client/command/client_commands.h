@@ -14,7 +14,8 @@ int client_tools_command(int argc, char *const *argv); /* opsbrain tools */
 int client_completion(int argc, char *const *argv);    /* opsbrain completion bash|zsh|fish */
 int client_complete(int argc, char *const *argv);      /* called by the completion scripts */
 
-/* A command whose name is a tool's short name (client/command/tool_words.h) or its own name. */
+/* A command that is named after a tool, by its short name (client/command/tool_words.h) or its full
+ * name. */
 int client_word(int argc, char *const *argv);
 
 /* The commands that people type, except the names of tools and their short names in tool_words;
@@ -32,8 +33,9 @@ bool client_asks_for_help(int argc, char *const *argv);
 /* Writes a command's help to standard output; returns the exit status. */
 int client_help_show(const char *name);
 
-/* Adds the help for a command, given its name, or for a tool, given its short name or its own name.
- * NOT_FOUND: neither this program nor the server has a command or tool with that name. */
+/* Adds the help for the client's command, or for the tool, that has this name. A tool can be named
+ * by its short name or its full name. NOT_FOUND: neither this program nor the server has a command
+ * or tool with that name. */
 CHECKED bool client_help(const char *name, struct text *out, struct error *error);
 /* Adds the part of `opsbrain help` that lists the client's commands and the exit statuses. */
 void client_help_overview(struct text *out);

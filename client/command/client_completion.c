@@ -19,7 +19,7 @@ static const struct {
               "2>/dev/null)\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
               "}\n"
               "complete -o default -F _opsbrain opsbrain\n" },
-    /* An empty last word must be kept, hence (@). */
+    /* The (@) keeps an empty last word. */
     { "zsh", "#compdef opsbrain\n"
              "_opsbrain() {\n"
              "    local -a found\n"
@@ -163,7 +163,8 @@ static bool offer_choices(const struct tool *tool, const char *flag, const char 
     return false;
 }
 
-/* `complete WORD...`: the words after "opsbrain", the last of which is still being typed. */
+/* `opsbrain complete WORD...`: the words are those typed after "opsbrain". The last one is still
+ * being typed, and can be empty. */
 int client_complete(int argc, char *const *argv)
 {
     const char *typed = argc > 1 ? argv[argc - 1] : "";

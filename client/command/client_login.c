@@ -119,7 +119,7 @@ static int carry_out(int argc, char *const *argv,
 
     if (client_asks_for_help(argc, argv))
         return client_help_show("login");
-    /* a wrong default address does not matter if argv has an address; choose_server reads again */
+    /* an invalid default address is no error yet: argv might have another address */
     error_ignore(client_open(&client, &error));
     if (!check_words(argc, argv, &error)) {
         client_fail(&client, &error);

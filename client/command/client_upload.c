@@ -10,7 +10,7 @@
 #include "base/formats/percent.h"
 #include "base/json/json.h"
 
-#define FILE_LIMIT ((off_t)64 << 20) /* the most that the server accepts */
+#define FILE_LIMIT ((off_t)64 << 20) /* bytes; the server refuses larger files */
 
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
@@ -47,8 +47,8 @@ static void add_argument(struct text *url, const char *name, const json_t *value
     add_query(url, name, json_is_string(value) ? json_string_value(value) : text_string(&written));
 }
 
-/* Adds the arguments as a query string, in which each string "name=value" of the argument `options`
- * is a parameter of its own. */
+/* Adds the arguments as a query string. Each string "name=value" in the argument `options` becomes
+ * a parameter of its own. */
 static void add_arguments(struct text *url, const json_t *arguments)
 {
     const char *name;
@@ -88,8 +88,8 @@ static void add_name(const struct tool_word *word, const char *path, const json_
     add_query(url, "name", text_string(&name));
 }
 
-/* Shows the whole answer with --json or if it is about a dataset; otherwise shows only the run's id
- * and the commands that show more of the run. */
+/* Shows the whole answer with --json or if it is about a dataset. Otherwise shows one line with the
+ * run's id and the commands that show more of the run. */
 static CHECKED bool show_upload(struct client *client, const char *path, const json_t *answer,
                                 struct error *error)
 {

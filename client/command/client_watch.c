@@ -19,13 +19,15 @@
 
 #define SAMPLES_MAX 1024 /* enough for a chart of 500 columns */
 #define PAIR_COLUMNS 60  /* a terminal at least this wide shows the charts in pairs */
-#define ROWS_MAX 16      /* rows of a chart */
+#define ROWS_MAX 16      /* maximum rows of a chart, without its title */
 #define RETRY_MS 1000
 #define INTERVAL_DEFAULT_S "2"
 
 static const struct series {
-    const char *title, *name, *member, *figure; /* metrics_show answers {member: {figure: ...}} */
-    double scale;
+    const char *title;           /* shown above the chart */
+    const char *name;            /* shown in a line of text */
+    const char *member, *figure; /* metrics_show answers {member: {figure: value}} */
+    double scale;                /* the value is multiplied by this */
 } series[] = {
     { "Requests running", "running", "now", "requests_running", 1 },
     { "Requests waiting", "waiting", "now", "requests_waiting", 1 },
@@ -42,12 +44,12 @@ struct watch {
     struct screen screen;
     struct terminal drawn;              /* the terminal when the charts were last drawn */
     double values[SERIES][SAMPLES_MAX]; /* the newest last */
-    size_t count;
-    char deployment[64];
-    struct error failure; /* of the newest call; kind NONE: that call did not fail */
+    size_t count;                       /* samples and gaps in `values` */
+    char deployment[64];                /* its name; "": no answer yet */
+    struct error failure; /* the error of the newest call; kind NONE: that call did not fail */
     bool live;            /* true: charts on a terminal; false: lines of text */
-    bool ended;           /* by q, Ctrl-C or a signal, or because nobody reads the output */
-    int64_t limit;        /* the watch ends after this many samples and gaps */
+    bool ended;    /* stopped by q, Ctrl-C or a signal, or because the output cannot be written */
+    int64_t limit; /* the watch ends after this many samples and gaps */
 };
 
 /* ---- Samples ---- */
@@ -59,7 +61,7 @@ static double read_figure(const json_t *answer, const struct series *one)
     return value * one->scale;
 }
 
-/* Adds the newest sample; if `answer` is NULL, a gap. */
+/* Adds the figures in `answer` as the newest sample. If `answer` is NULL, adds a gap. */
 static void add_sample(struct watch *watch, const json_t *answer)
 {
     if (watch->count == SAMPLES_MAX) {
@@ -107,7 +109,7 @@ static void make_chart(const struct watch *watch, size_t which, size_t columns, 
         line_chart_render(values, watch->count, columns, rows, lines + 1);
 }
 
-/* Adds one chart or, if `abreast` is 2, two charts side by side, beginning with chart `first`. */
+/* Adds the chart of series[first]. If `abreast` is 2, the next series' chart is beside it. */
 static void add_abreast(const struct watch *watch, size_t first, size_t abreast, size_t rows,
                         struct text *out)
 {
@@ -218,7 +220,7 @@ static void show_sample(struct watch *watch, const json_t *answer)
         client_fail(&watch->client, &watch->failure);
 }
 
-/* A failure after the first sample is shown as a gap: the server might come back. */
+/* Once there is a sample, a failed call only adds a gap: the server might come back. */
 static CHECKED bool sample(struct watch *watch, const json_t *arguments, struct error *error)
 {
     json_auto_t *answer = NULL;
@@ -282,7 +284,7 @@ static CHECKED bool read_words(struct watch *watch, int argc, char *const *given
     watch->limit = INT64_MAX;
     if (count != NULL && !text_to_integer(count, 1, INT64_MAX, &watch->limit))
         return error_set(error, ERROR_INVALID,
-                         "--count is \"%.40s\": it must be a whole number from 1", count);
+                         "--count is \"%.40s\": it must be a whole number, at least 1", count);
     json_object_set_new(*arguments, "interval_s", json_real(interval_s));
     return true;
 }
@@ -295,7 +297,11 @@ bool client_watch_help(struct text *out, struct error *error)
              "] [--count N] [--json]\n"
              "      Shows the current load, tokens/s, TTFT, gaps between tokens and KV cache use, "
              "read from the model server itself: as charts on a terminal (q or Ctrl-C to quit), "
-             "as lines of text in a pipe.\n\n");
+             "as lines of text in a pipe.\n\n"
+             "  --interval S\n"
+             "      the seconds over which each sample's rates are computed, from 0.2 to 30\n"
+             "  --count N\n"
+             "      ends the watch after N samples\n\n");
     text_add(out, client_statuses);
     return true;
 }

@@ -19,7 +19,7 @@
 struct command {
     struct client client;
     const char *name;             /* the command, or the tool after `call`, as typed */
-    const struct tool_word *word; /* the row of the short name; NULL: `name` is not one */
+    const struct tool_word *word; /* the short name's row; NULL: `name` is not a short name */
     const json_t *tool;           /* the tool in the server's list; borrowed from the client */
     struct tool_flags flags;
 };
@@ -41,8 +41,8 @@ static void keep_nearer(const char *given, const char *name, const char **best)
         *best = name;
 }
 
-/* Returns the short name, or the command that is not a tool, that is most similar to the given
- * word; NULL: none is similar. */
+/* Returns the command or short name of a tool that is most similar to `given`; NULL: none is
+ * similar enough. */
 static const char *nearest_command(const char *given)
 {
     const char *best = NULL;
@@ -54,9 +54,9 @@ static const char *nearest_command(const char *given)
     return best;
 }
 
-/* Sets the error for a word that is neither a command nor the name of a tool: it was mistyped, or
- * only newer versions have such a tool. `unreached`: why the server could not be reached; NULL: it
- * was reached, and has no such tool. */
+/* Sets the error for a word that this program does not know as a command or a tool: it was
+ * mistyped, or only newer versions have such a tool. `unreached`: why the server could not be
+ * reached; NULL: the server was reached, and has no such tool. */
 static CHECKED bool refuse_unknown(const struct command *command, const struct error *unreached,
                                    struct error *error)
 {
@@ -69,7 +69,7 @@ static CHECKED bool refuse_unknown(const struct command *command, const struct e
     return error_set(error, ERROR_NOT_FOUND,
                      "there is no command \"%.40s\"; opsbrain help lists the commands, and "
                      "opsbrain tools lists the server's tools%s%s",
-                     command->name, unreached != NULL ? ": " : "",
+                     command->name, unreached != NULL ? ", but cannot now: " : "",
                      unreached != NULL ? unreached->message : "");
 }
 

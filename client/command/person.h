@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the user at the terminal the questions of a tool call, and the command line's own ones. */
+/* Asks the user questions at the terminal: those of a tool call, and the command line's own. */
 #pragma once
 
 #include <jansson.h>

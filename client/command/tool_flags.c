@@ -15,8 +15,8 @@ static const json_t *property_of(const struct tool_flags *flags, const char *nam
     return json_object_get(json_object_get(flags->schema, "properties"), name);
 }
 
-/* Returns a parameter's JSON Schema type. It is taken from the server's schema or, if there is none
- * or it does not list the parameter (a rare option), from this program. "": not known. */
+/* Returns a parameter's JSON Schema type. It is taken from the server's schema or, if there is no
+ * schema or the parameter is not in it (a rare option), from this program. "": not known. */
 static const char *type_of(const struct tool_flags *flags, const char *name)
 {
     const json_t *property = property_of(flags, name);
@@ -200,7 +200,7 @@ static const struct own_flag *find_own(const struct tool_flags *flags, const cha
     return NULL;
 }
 
-/* Reads the value of a flag without "=", which is the next word; NULL: the flag has no value. */
+/* For a flag without "=", reads the next word as its value. NULL: the flag has no value. */
 static const char *next_value(struct scan *scan, const char *name)
 {
     const struct own_flag *own = find_own(scan->flags, name);

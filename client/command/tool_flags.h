@@ -9,11 +9,11 @@
 
 #define FLAG_OPERANDS_MAX 64
 
-/* A flag of the command itself, without a value (sets *set) or with one (sets *value). */
+/* A flag of the command itself, not a parameter of the tool. */
 struct own_flag {
     const char *name;   /* "yes" for --yes */
-    bool *set;          /* NULL: the flag takes a value */
-    const char **value; /* NULL: the flag takes no value */
+    bool *set;          /* set to true by a flag without a value; NULL: the flag takes a value */
+    const char **value; /* set to the flag's value; NULL: the flag takes no value */
 };
 
 /* Another name for a parameter. */
@@ -22,10 +22,10 @@ struct flag_alias {
 };
 
 struct tool_flags {
-    const struct tool_word *word; /* the row that names the operands; NULL: each is name=value */
-    const json_t *schema;         /* the tool's inputSchema; NULL: all values stay strings */
-    const char *tool;             /* the tool's name */
-    const struct own_flag *own;   /* ends with a NULL name; NULL: none */
+    const struct tool_word *word;     /* names the operands; NULL: each operand is name=value */
+    const json_t *schema;             /* the tool's inputSchema; NULL: all values stay strings */
+    const char *tool;                 /* the tool's name */
+    const struct own_flag *own;       /* ends with a NULL name; NULL: none */
     const struct flag_alias *aliases; /* ends with a NULL name; NULL: none */
 };
 
@@ -36,13 +36,14 @@ struct tool_flags {
  * argc words; *arguments is a new object. */
 CHECKED bool tool_flags_read(const struct tool_flags *flags, int argc, char *const *given,
                              json_t **arguments, struct error *error);
-/* Sets a parameter to this value unless the arguments, or the options in them, have it already. */
+/* Sets a parameter to this value unless `arguments`, or the list `options` in it, already has the
+ * parameter. */
 CHECKED bool tool_flags_default(const struct tool_flags *flags, const char *name, const char *value,
                                 json_t *arguments, struct error *error);
-/* Whether the arguments, or the options in them, have the parameter. */
+/* Whether `arguments`, or the list `options` in it, has the parameter. */
 bool tool_flags_given(const json_t *arguments, const char *name);
 /* Finds the operands: words that are neither flags nor values of flags. Also reads the command's
- * own flags. Returns the number of operands, at most `most`; 0 if a flag is wrong, or if there are
- * more than FLAG_OPERANDS_MAX operands. */
+ * own flags. Copies the first operands, at most `most`, to `out`, and returns how many; 0 if a flag
+ * is wrong, or if there are more than FLAG_OPERANDS_MAX operands. */
 size_t tool_flags_operands(const struct tool_flags *flags, int argc, char *const *given,
                            const char **out, size_t most);

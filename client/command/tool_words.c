@@ -56,7 +56,7 @@ const struct tool_word tool_words[] = {
 /* ---- Operands ---- */
 
 struct operand {
-    const char *names; /* "run|sweep", not terminated */
+    const char *names; /* "run|sweep", not ended by a NUL */
     size_t length;
     bool optional;
 };
@@ -108,7 +108,7 @@ const struct tool_word *tool_word_find(const char *name, size_t operands)
     return first;
 }
 
-/* The parameter that takes ids with the prefix of `value`; "": the prefix is not known. */
+/* The parameter that takes ids with the prefix that `value` has; "": the prefix is not known. */
 static const char *kind_of(const char *value)
 {
     static const struct {

@@ -11,9 +11,9 @@
 struct tool_word {
     const char *name;
     const char *tool;
-    /* Names of parameters, in order. "[x]" is optional. For "run|sweep|deployment" the value's
-     * prefix, such as "run_", chooses the parameter; if the prefix belongs to none of them, the
-     * last parameter is chosen. */
+    /* Names of parameters, separated by spaces, in order. "[x]" is optional. For
+     * "run|sweep|deployment" the value's prefix, such as "run_", chooses the parameter; if the
+     * prefix belongs to none of them, the last parameter is chosen. */
     const char *operands;
     /* The operands are files, which are uploaded to this path. NULL: they are not files. */
     const char *upload;
@@ -26,8 +26,8 @@ extern const struct tool_word tool_words[]; /* ends with a NULL name */
 const struct tool_word *tool_word_find(const char *name, size_t operands);
 /* Whether the row takes this number of operands. */
 bool tool_word_takes(const struct tool_word *word, size_t operands);
-/* Copies the name of the parameter that the index-th of `given` operands stands for; false: the row
- * does not take that many operands. */
+/* Copies the name of the parameter for operand `index` (from 0) of `given` operands. The operand is
+ * `value`. False: the row has no parameter for it. */
 #define TOOL_WORD_PARAM_SIZE 64
 bool tool_word_param(const struct tool_word *word, size_t index, size_t given, const char *value,
                      char out[TOOL_WORD_PARAM_SIZE]);

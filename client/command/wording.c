@@ -14,7 +14,8 @@
 struct rewriting {
     const struct tool *refused; /* the tool that refused the call: its parameters are rewritten even
                                    where they are quoted; NULL: none */
-    bool rewrites_params; /* on the current line; if true before the first line: on every line */
+    bool rewrites_params;       /* parameters are rewritten on the current line; if true before the
+                                   first line: on every line */
     struct text *out;
 };
 
@@ -51,7 +52,8 @@ static void add_command(struct text *out, const char *tool)
     add_dashed(out, name, strlen(name));
 }
 
-/* False for single-word names, which might be ordinary English words. */
+/* Whether a tool has this parameter. False for single-word names, which might be ordinary English
+ * words. */
 static bool is_parameter(const char *name)
 {
     if (strchr(name, '_') == NULL)
@@ -184,7 +186,8 @@ void wording_add_answer(const char *answer, struct text *out)
     add_lines(&(struct rewriting){ .out = out }, answer);
 }
 
-/* In a refusal, the list of a tool's parameters begins with this. The help shows it instead. */
+/* In an error message, the list of a tool's parameters begins with this. The list is replaced with
+ * a reference to the help. */
 #define LIST_OF_PARAMETERS "; it takes "
 
 void wording_add_refusal(const char *refusal, const char *tool, struct text *out)

@@ -6,7 +6,8 @@
 #include "base/core/text.h"
 
 struct event_stream {
-    struct text line, data;
+    struct text line;  /* the current line so far */
+    struct text data;  /* the current event's data so far */
     bool after_return; /* the last byte was a CR, which ended a line; an LF after it is ignored */
 };
 

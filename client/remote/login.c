@@ -180,7 +180,7 @@ static CHECKED bool set_key(const char *key, const char *source, struct login *o
         return true;
     }
     return error_set(error, ERROR_INVALID,
-                     "%s is longer than a key can be (%d bytes): set OPSBRAIN_KEY to the right one",
+                     "%s is longer than a key can be (%d bytes): set OPSBRAIN_KEY to the right key",
                      source, LOGIN_KEY_SIZE - 1);
 }
 
@@ -197,7 +197,8 @@ static CHECKED bool find_key(const json_t *stored, struct login *out, struct err
                    out, error);
 }
 
-/* If OPSBRAIN_URL is set and no folder for the file is known, nothing is loaded. */
+/* Loads the file. *out: an empty object if there is no file, or if OPSBRAIN_URL is set and the
+ * file's folder is not known. */
 static CHECKED bool load_if_possible(json_t **out, struct error *error)
 {
     const char *url = getenv("OPSBRAIN_URL");

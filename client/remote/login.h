@@ -9,7 +9,7 @@
 
 #define LOGIN_URL_SIZE 1025
 #define LOGIN_KEY_SIZE 256
-#define LOGIN_URL_USUAL "http://127.0.0.1:8080" /* called if no server is named or stored */
+#define LOGIN_URL_USUAL "http://127.0.0.1:8080" /* the server if none is named or stored */
 
 struct login {
     char url[LOGIN_URL_SIZE]; /* without "/mcp" */

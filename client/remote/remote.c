@@ -248,7 +248,7 @@ static CHECKED bool read_result(const struct remote *remote, const struct arriva
     return error_set(error, ERROR_INVALID, "%s", text_string(&sentence));
 }
 
-/* Lists the headers of the protocol, and as many of the request's own as there is room for. */
+/* Lists the protocol's headers, and then as many of the request's own headers as fit. */
 static void list_headers(const struct remote_request *request, struct text lines[2],
                          const char *out[HEADERS_MAX])
 {
@@ -281,7 +281,7 @@ bool remote_ask(const struct remote *remote, const struct remote_request *reques
                                          .headers = headers };
     bool done;
 
-    /* all tools, not only those that the server lists for agents */
+    /* makes all tools available, not only those that the server lists for agents */
     text_addf(&url, "%s/mcp?tools=all", remote->login.url);
     outgoing.url = text_string(&url);
     list_headers(request, lines, headers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls to a running server over MCP 2026-07-28, which has no sessions, and uploads to it. */
+/* Calls a running server over MCP 2026-07-28 (which has no sessions), and uploads files to it. */
 #pragma once
 
 #include <jansson.h>
@@ -11,8 +11,8 @@
 struct remote {
     struct login login;
     bool can_ask;                     /* a user can answer a call's questions */
-    bool (*cancelled)(void *context); /* true: stop the call; NULL: never */
-    void *context;
+    bool (*cancelled)(void *context); /* true: stop the call; NULL: never stop it */
+    void *context;                    /* passed to `cancelled` */
 };
 
 /* One JSON-RPC request. */
@@ -23,7 +23,7 @@ struct remote_request {
     const char *const *headers; /* further headers, "Name: value"; end with NULL; NULL: none */
     /* Called for each progress message; total 0: not known. NULL: no progress is requested. */
     void (*progress)(void *context, double progress, double total, const char *message);
-    void *context;
+    void *context; /* passed to `progress` */
 };
 
 /* Sends a request and waits for its result; meanwhile `progress` is called. *result: a new

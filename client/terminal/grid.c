@@ -10,9 +10,9 @@
 #include "client/terminal/display_width.h"
 
 #define GAP 2 /* spaces between two columns of the table */
-/* If a table is too wide, its columns of words are wrapped, each to no less than the width of its
- * longest word. This minimum is at least 12 and at most 34 (an id has 30 characters); only on a
- * narrow terminal can a column become narrower. */
+/* If a table is too wide, its columns of words are made narrower and wrapped. A column's minimum
+ * width is that of its longest word, but at least WORD_COLUMN_MIN and at most LONGEST_WORD_MAX (an
+ * id has 30 characters). Only on a narrow terminal can a column become narrower than that. */
 #define WORD_COLUMN_MIN 12
 #define LONGEST_WORD_MAX 34
 
@@ -270,7 +270,7 @@ static bool has_rest(const char *const *rests, size_t count)
     return false;
 }
 
-/* The index, in the grid, of the block's i-th column. */
+/* Converts the index of a column in the block to its index in the grid. Both are counted from 0. */
 static size_t column_of(const struct block *block, size_t i)
 {
     return i == 0 ? 0 : block->from + i - 1;

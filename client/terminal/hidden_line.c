@@ -12,8 +12,8 @@
 #define BACKSPACE 8
 #define DELETE 127
 
-/* Switches off ECHO; also ISIG, because Ctrl-Z would leave the terminal without echo, and ICANON,
- * so that handle_key gets every key. */
+/* Switches off ECHO and ECHONL, to hide what is typed; ISIG, because Ctrl-Z would leave the
+ * terminal without echo; and ICANON, so that handle_key gets every key. */
 static bool hide(struct termios *before)
 {
     struct termios hidden;

@@ -7,7 +7,7 @@
 
 #define HIDDEN_LINE_LIMIT 512
 
-/* Shows the prompt on standard error if standard input is a terminal, and reads the first line, or
- * its first HIDDEN_LINE_LIMIT bytes, without the spaces and tabs around it. CANCELLED: Ctrl-C or a
+/* If standard input is a terminal, shows the prompt on standard error. Reads the first line, or its
+ * first HIDDEN_LINE_LIMIT bytes, without the spaces and tabs around it. CANCELLED: Ctrl-C or a
  * signal. The caller wipes *out, also on failure. */
 CHECKED bool hidden_line_read(const char *prompt, struct text *out, struct error *error);

@@ -98,8 +98,8 @@ static const char *add_table(const struct terminal *terminal, const struct line 
 
 /* ---- Other lines ---- */
 
-/* The column where lines that continue this one begin: where the text of a bulleted item or a
- * quotation begins, else where this line begins. */
+/* The column, counted from 0, at which continuation lines of this line begin: for a bulleted item
+ * or a quotation, where its text begins; for any other line, where the line begins. */
 static size_t hanging_indent(const struct line *line)
 {
     size_t spaces = strspn(line->text, " ");
@@ -161,8 +161,8 @@ static void add_line(const struct terminal *terminal, const struct line *line, s
 
 #define WRAPPED_MIN 60 /* a line that was already wrapped is usually at least this long */
 
-/* Guesses whether the last sentence of a line continues on the next line, because the text was
- * wrapped for a different width. */
+/* Guesses whether `after` continues the last sentence of `line`. If so, the text was wrapped for a
+ * different width. */
 static bool continues_on(const struct line *line, const struct line *after)
 {
     size_t spaces = strspn(after->text, " "), indent = strspn(line->text, " ");
@@ -236,7 +236,7 @@ static void add_escaped(struct text *out, uint32_t character)
                   (unsigned)(0xdc00 + ((character - 0x10000) & 0x3ff)));
 }
 
-/* Whether a terminal interprets a character that Jansson does not escape (it escapes C0). */
+/* Whether a terminal might interpret the character. Jansson has escaped those below U+0020. */
 static bool is_interpreted(uint32_t character)
 {
     return character == 0x7f || (character >= 0x80 && character < 0xa0) || character == 0x2028

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole terminal, for a view that is redrawn; its earlier contents are restored at the end. */
+/* A view that is redrawn and takes the whole terminal. At the end, the terminal's earlier contents
+ * are restored. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +10,8 @@
 #include "client/terminal/terminal.h"
 
 struct screen {
-    struct termios before;
-    bool is_raw;
+    struct termios before; /* the settings that screen_end restores, if `is_raw` */
+    bool is_raw;           /* keys are read one by one, and are not echoed */
 };
 
 /* Standard output must be a terminal. Keys are read if standard input is a terminal, too. */

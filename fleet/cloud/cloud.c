@@ -19,7 +19,7 @@
 #define ANSWER_BYTES (8 << 20)
 #define USUAL_WAIT_S 2
 #define READS_MAX 4
-#define READ_WAIT_S 8 /* longer waits are left to the caller */
+#define READ_WAIT_S 8 /* cloud_read does not retry if the reply asks for a longer wait */
 
 /* ---- Creating and freeing ---- */
 
@@ -106,7 +106,7 @@ bool cloud_server_token(struct cloud *cloud, char out[SECRET_VALUE_SIZE], struct
 {
     if (!cloud_source_of(cloud->credential.kind)->has_server)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "a credential of kind %s has no server of its own",
+                         "a credential of kind %s has no API server of its own",
                          cloud_kind_name(cloud->credential.kind));
     return cloud_tokens_get(cloud, "", NULL, out, error);
 }
@@ -138,7 +138,7 @@ static CHECKED bool resolve(struct exchange *exchange, const char *url, struct e
 }
 
 /* Reads the body of an answer: JSON with any status, or text with 2xx if the caller accepts text.
- * Anything else, such as a network's login page, leaves out->body and out->text NULL. */
+ * Anything else, such as a captive portal's login page, leaves out->body and out->text NULL. */
 static void read_body(const struct exchange *exchange, struct outbound_response *response,
                       struct cloud_reply *out)
 {
@@ -155,8 +155,8 @@ static void read_body(const struct exchange *exchange, struct outbound_response 
         out->text = text_take(&response->body);
 }
 
-/* Judges an exchange without a complete answer: a change may have been made if the request was
- * sent. */
+/* Returns the verdict on an exchange without a complete answer. If the request was sent, it may
+ * have made a change. */
 static enum cloud_verdict judge_failure(const struct exchange *exchange,
                                         const struct outbound_response *response)
 {
@@ -327,12 +327,12 @@ static CHECKED bool ask_machine(const struct cloud *cloud, const char *method, c
 
     if (cloud->machine == NULL)
         done = error_set(error, ERROR_FORBIDDEN,
-                         "deployments on this machine are switched off: an admin allows them with "
-                         "the setting this_machine");
+                         "deployments on this machine are switched off: an admin can switch them "
+                         "on with the setting this_machine");
     else if (url[0] != '/')
         done = error_set(
             error, ERROR_FORBIDDEN,
-            "only calls to this machine work without a credential: name the target's credential");
+            "without a credential, only this machine can be called: give the target a credential");
     else
         done = cloud->machine->answer(cloud->machine->context, method, url, body, out, error);
     if (!done)
@@ -373,8 +373,8 @@ void cloud_reply_finish(struct cloud_reply *reply)
 
 /* ---- Reading, with retries ---- */
 
-/* Waits for `wait_s` seconds and up to half as long again, so that callers do not all retry at
- * once. Returns false if the process is stopping. */
+/* Waits for `wait_s` seconds plus a random time of up to half of that, so that callers do not all
+ * retry at once. Returns false if the process is stopping. */
 static bool wait_for(const struct cloud *cloud, int64_t wait_s)
 {
     uint32_t random;

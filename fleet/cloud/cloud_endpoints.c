@@ -34,7 +34,7 @@ static const struct service {
 #define SERVICES (sizeof services / sizeof services[0])
 
 struct cloud_endpoints {
-    char base[SERVICES][ORIGIN_SIZE]; /* "": not replaced */
+    char base[SERVICES][ORIGIN_SIZE]; /* what replaces the base URL of services[i]; "": nothing */
 };
 
 static size_t find(const char *name)
@@ -123,7 +123,7 @@ bool cloud_url_check(const char *url, struct error *error)
     for (const char *dots = strstr(url, "/."); dots != NULL && dots < path_end;
          dots = strstr(dots + 1, "/."))
         if (strchr("/?", dots[2]) != NULL || (dots[2] == '.' && strchr("/?", dots[3]) != NULL))
-            return error_set(error, ERROR_INVALID, "a request's URL has a dot segment");
+            return error_set(error, ERROR_INVALID, "a request's URL has a \".\" or \"..\" segment");
     return true;
 }
 

@@ -36,7 +36,7 @@ static void add_json(const json_t *value, struct text *out)
 
 static CHECKED bool read_key(const char *pem, EVP_PKEY **out, struct error *error)
 {
-    char no_passphrase[] = ""; /* without it, OpenSSL would ask for one on the terminal */
+    char no_passphrase[] = ""; /* otherwise, OpenSSL would ask for a passphrase on the terminal */
     BIO *bio = BIO_new_mem_buf(pem, -1);
     EVP_PKEY *key = bio != NULL ? PEM_read_bio_PrivateKey(bio, NULL, NULL, no_passphrase) : NULL;
 
@@ -48,7 +48,7 @@ static CHECKED bool read_key(const char *pem, EVP_PKEY **out, struct error *erro
     EVP_PKEY_free(key);
     return error_set(error, ERROR_INVALID,
                      "the service account's private_key is not an RSA key of at least %d bits, in "
-                     "PEM and without a passphrase",
+                     "PEM form and without a passphrase",
                      KEY_BITS_LEAST);
 }
 
@@ -92,7 +92,8 @@ bool cloud_jwt_sign(const char *pem, const char *key_id, const json_t *claims, s
     return true;
 }
 
-/* Decodes base64url without padding. Returns false if the text has any other character. */
+/* Decodes base64url without padding. Returns false if the text has a character that base64url does
+ * not use. */
 static bool decode(const char *text, size_t length, char *out, size_t *out_length)
 {
     static const char alphabet[] =

@@ -10,10 +10,11 @@
 
 /* Appends the bytes as base64url without padding. */
 void cloud_jwt_encode(const void *bytes, size_t length, struct text *out);
-/* Appends a token with these claims, signed with RS256. `pem` is an RSA key of at least 2,048 bits.
- * `key_id` "": none. No error repeats the key. */
+/* Appends a token with these claims, signed with RS256. INVALID unless `pem` is an RSA private
+ * key of at least 2,048 bits, without a passphrase. `key_id` "": the token names no key. No error
+ * repeats the key. */
 CHECKED bool cloud_jwt_sign(const char *pem, const char *key_id, const json_t *claims,
                             struct text *out, struct error *error);
-/* Returns a token's `exp` in UTC milliseconds; 0 if it is not a JWT or has none. The signature is
- * not verified: the server that receives the token does that. */
+/* Returns when a token expires (its claim `exp`), in UTC milliseconds; 0 if the token is not a JWT
+ * or does not say. The signature is not verified: the server that receives the token does that. */
 int64_t cloud_jwt_ends_ms(const char *token);

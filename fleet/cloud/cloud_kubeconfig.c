@@ -28,8 +28,8 @@ static const json_t *find_row(const json_t *config, const char *list, const char
     return NULL;
 }
 
-/* Members that would need a command or another file, that are not safe, or that are
- * not supported. */
+/* Members for which a kubeconfig is refused, because they need a command or another file, are not
+ * safe, or are not supported. */
 static const struct refusal {
     const char *member, *why;
 } cluster_refusals[] = {
@@ -46,7 +46,8 @@ static const struct refusal {
               "use a service account's token or a client certificate" },
     { "auth-provider", "its user has an auth-provider, which is not supported: use a service "
                        "account's token or a client certificate" },
-    { "tokenFile", "it names a file (tokenFile), and only the kubeconfig itself is read: " FLATTEN },
+    { "tokenFile", "it names a file (tokenFile), and only the kubeconfig itself is read: write the "
+                   "token itself into the kubeconfig, as its user's \"token\"" },
     { "client-certificate",
       "it names a file (client-certificate), and only the kubeconfig itself is read: " FLATTEN },
     { "client-key",

@@ -6,10 +6,13 @@
 #include "fleet/cloud/cloud.h"
 
 struct cloud_kubeconfig {
-    char server[1025]; /* base URL without '/' at its end */
-    char namespace[64], user[128];
-    char token[SECRET_VALUE_SIZE];         /* "": the user has a client certificate */
-    char *authorities, *certificate, *key; /* PEM; "" for none */
+    char server[1025];             /* base URL without '/' at its end */
+    char namespace[64];            /* "": the context names none */
+    char user[128];                /* the user's name in the kubeconfig */
+    char token[SECRET_VALUE_SIZE]; /* "": the user has a client certificate instead */
+    char *authorities;             /* PEM; the server's authorities; "": those of this machine */
+    char *certificate;             /* PEM; the user's client certificate; "": none */
+    char *key;                     /* PEM; the key of the client certificate; "": none */
 };
 
 /* Reads YAML or JSON. INVALID if the kubeconfig needs something that is not supported, such as a
@@ -18,4 +21,4 @@ struct cloud_kubeconfig {
  * with cloud_kubeconfig_finish. */
 CHECKED bool cloud_kubeconfig_parse(const char *bytes, size_t length, struct cloud_kubeconfig *out,
                                     struct error *error);
-void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes it */
+void cloud_kubeconfig_finish(struct cloud_kubeconfig *kubeconfig); /* wipes the secrets */

@@ -12,7 +12,7 @@
 #define CAUSES_MAX 3
 #define LONGEST_WAIT_S 3600
 
-/* The gRPC codes. */
+/* The gRPC codes, by number. */
 static const struct code {
     long status; /* the HTTP status that corresponds to the code */
     const char *name;
@@ -63,10 +63,11 @@ static int64_t read_duration(const char *text)
 
 /* ---- Google ---- */
 
-/* Advice for well-known reasons. */
+/* Advice for well-known values of `reason` in an ErrorInfo detail. */
 static const struct advice {
     const char *reason, *sentence;
-    const char *member; /* in the detail's metadata; its value replaces %s. NULL: no %s */
+    /* the member of the detail's metadata whose value replaces %s; NULL: the sentence has no %s */
+    const char *member;
 } advices[] = {
     { "SERVICE_DISABLED", "enable the API: gcloud services enable %s", "service" },
     { "IAM_PERMISSION_DENIED", "the credential lacks the permission %s", "permission" },
@@ -242,15 +243,15 @@ void cloud_problem_read(long status, const json_t *body, struct cloud_problem *o
     text_copy(out->message, sizeof out->message, text_string(&text));
 }
 
-/* Kubernetes answers 500 without a reason if server-side apply does not know a field: the request
+/* Kubernetes answers 500 without a reason if a server-side apply has an unknown field: the request
  * is wrong, and a retry does not help. */
 static bool is_wrong_request(long status, const json_t *body)
 {
     return status == 500 && is_status(body) && json_get_text(body, "reason", "")[0] == '\0';
 }
 
-/* Compute Engine answers 403 if there are too many requests within a minute. For other exceeded
- * quotas, waiting does not help. */
+/* Compute Engine answers 403 instead of 429 if there are too many requests within a minute. If a
+ * 403 has any other reason, such as another exceeded quota, waiting does not help. */
 static bool is_rate_limited(long status, const json_t *body)
 {
     const json_t *errors = json_object_get(json_object_get(body, "error"), "errors");

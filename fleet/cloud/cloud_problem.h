@@ -11,14 +11,14 @@
 
 struct cloud_problem {
     char kind[64];         /* the cloud's error code; "" if it gave none */
-    char message[400];     /* the cloud's message, its details, and a fix if one is known */
-    int64_t retry_after_s; /* -1: not given */
+    char message[400];     /* the cloud's message, its details and, if known, a fix */
+    int64_t retry_after_s; /* the wait that the cloud asked for; -1: none */
 };
 
-/* `status` is the HTTP status; an operation's error has a gRPC code in `body` instead. `body` is
- * NULL if it was not JSON. */
+/* `status` is the HTTP status of the answer, and `body` its body; NULL if that is not JSON. The
+ * body can also be a long-running operation that failed, which arrives with the status 200. */
 void cloud_problem_read(long status, const json_t *body, struct cloud_problem *out);
-/* Returns the HTTP status that corresponds to a gRPC code (429 for 8); 500 for an unknown one. */
+/* Returns the HTTP status that corresponds to a gRPC code (429 for 8); 500 for an unknown code. */
 long cloud_problem_status_of_code(int64_t code);
 
 /* Judges whether the same request can be sent again. `is_read`: the request changes nothing. */

@@ -22,7 +22,7 @@
 #define TOKEN_ANSWER_BYTES 65536
 #define METADATA_MS 3000
 #define TOKEN_MS 15000
-#define REREAD_MS 60000 /* between two reads of a pod's token, which Kubernetes rotates */
+#define REREAD_MS 60000 /* time between two reads of a pod's token, which Kubernetes rotates */
 
 /* ---- Answers with tokens ---- */
 
@@ -112,7 +112,7 @@ static CHECKED bool ask_metadata(struct cloud *cloud, const char *path,
     if (strcmp(response->kept_header, "Google") != 0)
         return error_set(error, ERROR_FORBIDDEN,
                          "the server at the metadata server's address is not Google's (its answer "
-                         "has no Metadata-Flavor: Google)");
+                         "has no header Metadata-Flavor: Google)");
     return true;
 }
 
@@ -145,8 +145,9 @@ static CHECKED bool fetch_from_metadata(struct cloud *cloud, const char *audienc
 
 /* ---- A service account's file ---- */
 
-/* Sets the token endpoint: Google's own (or its replacement), or a different one that the file
- * names. An endpoint from the file must be https. */
+/* Sets the token endpoint. If the base URL of the service "token" was replaced, the endpoint is
+ * /token at the replacement. Otherwise it is the file's token_uri, which must be https, or, if the
+ * file has none, Google's endpoint. */
 static CHECKED bool read_token_url(struct cloud *cloud, const char *given, struct error *error)
 {
     struct cloud_account *account = &cloud->account;
@@ -210,7 +211,7 @@ static CHECKED bool parse_account(struct cloud *cloud, const char *bytes, size_t
 {
     json_auto_t *file = NULL;
     TEXT_AUTO trial = { 0 };
-    struct error ignored; /* it could repeat part of the file */
+    struct error ignored; /* its message could repeat part of the file */
 
     if (!json_parse(bytes, length, &file, &ignored))
         return error_set(error, ERROR_INVALID, "it is not valid JSON");
@@ -377,7 +378,7 @@ static CHECKED bool fetch_from_pod(struct cloud *cloud, const char *audience,
     if (!check_no_audience(audience, error) || !read_mounted(cloud, "token", &token, error))
         return false;
     done = set_value(token, strlen(token), "the pod's token file", out, error);
-    /* cloud_tokens.c renews it after half of this time */
+    /* cloud_tokens.c fetches the token again after half of this time */
     out->ends_ms = cloud->now_ms() + 2 * (int64_t)REREAD_MS;
     secret_file_free(token, strlen(token));
     return done;

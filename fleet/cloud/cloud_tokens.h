@@ -10,12 +10,13 @@
 #include "fleet/cloud/cloud_kubeconfig.h"
 
 #define CLOUD_AUDIENCE_SIZE 512
-#define CLOUD_TOKENS_MAX 1024 /* one for each server of a target, and the access token */
+#define CLOUD_TOKENS_MAX 1024 /* room for the access token, and an ID token for each server */
 
 struct cloud_token {
     char audience[CLOUD_AUDIENCE_SIZE]; /* of an ID token; "": an access token */
-    char value[SECRET_VALUE_SIZE];      /* "": the server needs no token */
-    int64_t fetched_ms, ends_ms;        /* UTC; ends_ms INT64_MAX: it never expires */
+    char value[SECRET_VALUE_SIZE];      /* "": a client certificate is used instead */
+    int64_t fetched_ms;                 /* when the token was fetched, in UTC */
+    int64_t ends_ms;                    /* when the token expires, in UTC; INT64_MAX: never */
 };
 
 /* The contents of a service account's file. */
@@ -33,10 +34,11 @@ struct cloud {
     void *context;
     int64_t (*now_ms)(void);
     struct cloud_account account;
-    /* of CLOUD_KUBECONFIG; for CLOUD_IN_CLUSTER, the same facts about the pod, except its token */
+    /* For CLOUD_KUBECONFIG, the contents of the file. For CLOUD_IN_CLUSTER, the pod's API server,
+     * its authorities, and the pod's namespace. For the other kinds, all zero. */
     struct cloud_kubeconfig kubeconfig;
     struct outbound_tls tls; /* points into `kubeconfig` */
-    pthread_mutex_t lock;    /* protects the tokens; held while one is fetched */
+    pthread_mutex_t lock;    /* protects the tokens; held while a token is fetched */
     struct cloud_token *tokens;
     size_t token_count;
 };
@@ -54,6 +56,6 @@ struct cloud_source {
     /* Fetches a token, and sets its `value` and `ends_ms`. */
     CHECKED bool (*fetch)(struct cloud *cloud, const char *audience, struct cloud_token *out,
                           struct error *error);
-    bool has_server; /* Kubernetes: URLs are paths on the credential's own API server */
+    bool has_server; /* true (Kubernetes): URLs are paths on the credential's own API server */
 };
 const struct cloud_source *cloud_source_of(enum cloud_kind kind);

@@ -180,8 +180,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 }
 
-/* If the server is neither ready nor starting, first waits for its watchdog to end, because a
- * watchdog does not start its server a second time. */
+/* If the server is neither ready nor starting, first waits up to OBEY_MS for its watchdog to end,
+ * because a watchdog does not start its server a second time. */
 static CHECKED bool start(const struct machine_call *call, struct error *error)
 {
     int64_t ends_ns = clock_monotonic_ns() + OBEY_MS * INT64_C(1000000);
@@ -253,7 +253,10 @@ static CHECKED bool destroy(const struct machine_call *call, struct error *error
 /* ---- The table ---- */
 
 static const struct route {
-    const char *method, *path, *verb; /* a server's name is between "/servers/" and the verb */
+    const char *method;
+    /* the whole path or, if it ends with '/', the part before a server's name */
+    const char *path;
+    const char *verb; /* the part after the server's name; "": none */
     CHECKED bool (*answer)(const struct machine_call *call, struct error *error);
     bool needs_lock; /* run() holds the machine's lock during the call */
 } routes[] = {
@@ -269,8 +272,8 @@ static const struct route {
     { "DELETE", "/servers/", "", destroy, false },
 };
 
-/* Returns true if the route serves this method and path, and sets call->name if the path names a
- * server. */
+/* Returns true if the route serves this method and path. If the path names a server, sets
+ * call->name. */
 static bool match_route(const struct route *route, const char *method, const char *path,
                         size_t length, struct machine_call *call)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine as a platform, like a cloud: this process itself answers the calls that a cloud
- * would get (fleet/cloud/cloud.h), and starts the servers. It runs only what an admin has allowed.
- * Each server has its own watchdog, a small process that keeps running when this process ends. */
+/* This machine in the role of a cloud: opsbrain itself answers the calls that a cloud would get
+ * (fleet/cloud/cloud.h), and runs only what an admin has allowed. Each server is started and
+ * watched by its own watchdog, a small process that keeps running when opsbrain ends. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
 
 struct machine_settings {
-    const char *folder;     /* folder of the records, which has a folder for each server */
-    const char *work;       /* folder of the programs' working folders; "": a default */
+    const char *folder; /* contains a folder with a record for each server */
+    const char *work; /* contains the programs' working folders; "": a default (machine_server.c) */
     const char *programs;   /* absolute paths of allowed programs, separated by commas; "": none */
     const char *models;     /* folder of models, which containers see read-only; "": none */
-    const char *containers; /* socket of Podman or Docker; "": no containers are run */
+    const char *containers; /* path of Podman's or Docker's socket; "": no containers are run */
     const char *ollama;     /* base URL of this machine's Ollama; "": it is not used */
     const char *watchdog; /* program that runs as a watchdog if its first argument is "watchdog" */
 };
@@ -23,7 +23,7 @@ CHECKED bool machine_create(const struct machine_settings *settings, struct mach
                             struct error *error);
 /* Servers and watchdogs keep running. Does nothing for NULL. */
 void machine_destroy(struct machine *machine);
-/* Returns the member `machine` for a struct cloud_config. Borrowed. */
+/* Returns the value for the member `machine` of a struct cloud_config. Borrowed. */
 const struct cloud_machine *machine_as_cloud(const struct machine *machine);
 
 /* FORBIDDEN on Cloud Run and in a Kubernetes pod, where opsbrain does not have a

@@ -8,11 +8,12 @@
 #include "base/json/json.h"
 #include "fleet/machine/machine_watch.h"
 
-/* The base of each URL. The paths name no API version, so that Docker and Podman use their newest:
- * Docker refuses versions that it considers too old. */
+/* The base of each URL. The paths name no API version, so that Docker and Podman use their newest
+ * version: Docker refuses versions that it considers too old. */
 #define HOST "http://localhost"
 #define PULL_MS (6 * INT64_C(3600000))
-#define CALL_MS 30000 /* long enough for a stop, which Podman and Docker force after 10 s */
+/* Long enough to stop a container: after 10 s, Podman and Docker kill it. */
+#define CALL_MS 30000
 #define PROCESSES_MAX 4096
 #define GIB (INT64_C(1) << 30)
 
@@ -120,8 +121,8 @@ static void show_pull(void *context, const json_t *line)
                        json_get_text(line, "error", json_get_text(line, "status", "")));
 }
 
-/* Pulls the image if this machine does not have it. Pulls it by its digest, so that it is the image
- * that the plan shows. */
+/* Pulls the image if this machine does not have it. An image is pulled by its digest, so that it
+ * is the image that the plan shows. */
 static CHECKED bool pull(struct machine_watch *watch, struct error *error)
 {
     struct machine_http http = machine_watch_http(watch, socket_of(watch), HOST);
@@ -199,7 +200,7 @@ static CHECKED bool check(struct machine_watch *watch, struct error *error)
     if (!machine_watch_is_due(watch))
         return true;
     if (!call(watch, "GET", "/json", &reply, &why))
-        return reply.status != 404 /* the socket may answer later */
+        return reply.status != 404 /* any other failure may be temporary */
                || error_set(error, ERROR_UPSTREAM,
                             "the container was removed by something other than opsbrain");
     state = json_object_get(reply.body, "State");

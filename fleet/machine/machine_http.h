@@ -8,19 +8,21 @@
 #include "base/core/error.h"
 
 struct machine_http {
-    const char *socket;             /* path of the server's Unix socket; "": TCP */
-    const char *base;               /* "http://127.0.0.1:11434", without '/' at its end */
-    const char *bearer;             /* secret; "" for none */
-    bool (*stopped)(void *context); /* called several times a second; NULL: never stopped */
+    const char *socket; /* path of the server's Unix socket; "": TCP */
+    const char *base;   /* "http://127.0.0.1:11434", without '/' at its end */
+    const char *bearer; /* secret; "" for none */
+    /* Returns true if the call must be cancelled. Called several times a second. NULL: the call is
+     * never cancelled. */
+    bool (*stopped)(void *context);
     /* Called with each line of an answer that has one JSON value on each line, such as the
      * progress of a download. NULL: the whole answer is one JSON value. */
     void (*on_line)(void *context, const json_t *line);
-    void *context;
+    void *context;      /* for `stopped` and `on_line` */
     int64_t timeout_ms; /* for the whole call; 0: 5 s */
 };
 
 struct machine_http_reply {
-    long status;  /* 0: there was no answer */
+    long status;  /* of the HTTP answer; 0: there was no answer */
     json_t *body; /* NULL: there is none, it is not JSON, or on_line got it */
 };
 void machine_http_finish(struct machine_http_reply *reply);

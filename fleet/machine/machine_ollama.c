@@ -9,7 +9,7 @@
 
 #define LONG_MS (6 * INT64_C(3600000))
 #define KEEP_INTERVAL_NS (60 * INT64_C(1000000000))
-#define UNTIL_UNLOADED (-1) /* value of keep_alive */
+#define UNTIL_UNLOADED (-1) /* as `keep_alive`: the model stays loaded without a time limit */
 
 static const char *model_of(const struct machine_watch *watch)
 {
@@ -145,8 +145,8 @@ static bool runs(struct machine_watch *watch)
     return get(watch, "/api/version", &reply) || reply.status != 0;
 }
 
-/* A model without a tag is the one with the tag "latest". If Ollama does not list its loaded
- * models, because it is too old or does not answer, the model counts as unloaded. */
+/* A model name without a tag means the tag "latest". If Ollama does not list its loaded models,
+ * because it is too old or does not answer, the model counts as unloaded. */
 static bool is_loaded(struct machine_watch *watch)
 {
     MACHINE_HTTP_REPLY_AUTO reply = { 0 };

@@ -10,22 +10,23 @@
 struct machine {
     struct machine_rules rules;
     char watchdog[CONFIG_TEXT_SIZE];
-    pthread_mutex_t lock; /* held while a record is changed */
+    pthread_mutex_t lock; /* held while opsbrain changes a record */
     struct cloud_machine cloud;
 };
 
 /* One call. `name` is the name of the server in the path; "" if the path has none. */
 struct machine_call {
     struct machine *machine;
-    char name[64], folder[PATH_MAX];
-    const char *query; /* without '?'; "" for none */
+    char name[64];
+    char folder[PATH_MAX]; /* the folder of that server's record */
+    const char *query;     /* without '?'; "" for none */
     const json_t *body;
     struct cloud_reply *out;
 };
 
 /* Fills the reply, and takes over the reference to `body`. Returns true. */
 bool machine_reply_take(const struct machine_call *call, long status, json_t *body);
-/* Fills the reply for a refusal, with the HTTP status of the error's kind. Returns false. */
+/* Fills the reply for a refusal, with the HTTP status for the error's kind. Returns false. */
 bool machine_refuse(const struct machine_call *call, const struct error *error);
 
 /* Reads a server in the form that callers see. NOT_FOUND if none has this name. New reference. */
@@ -37,8 +38,8 @@ void machine_server_list(const struct machine *machine, json_t *servers);
 CHECKED bool machine_server_record(const struct machine *machine, const char *name, json_t **out,
                                    struct error *error);
 
-/* Makes a record from a request. INVALID: the message names the member that is wrong. New
- * reference. */
+/* Makes a record from a request. INVALID if a member of the request is wrong; the message names
+ * the member. New reference. */
 CHECKED bool machine_server_fill(const struct machine *machine, const char *name,
                                  const json_t *request, json_t **out, struct error *error);
 

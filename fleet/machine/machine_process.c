@@ -34,7 +34,8 @@ bool machine_process_find(pid_t pid, struct machine_process *out)
     return true;
 }
 
-/* Also returns true for a zombie, which keeps its number until it is reaped. */
+/* Returns true if the process still exists, even as a zombie, which keeps its number until it is
+ * reaped. */
 static bool is_there(const struct machine_process *process, struct process_stat *stat)
 {
     char boot[PROCESS_STAT_BOOT_SIZE];
@@ -109,7 +110,7 @@ static bool has_home(const struct process_stat *stat, pid_t pid, const struct re
     return false;
 }
 
-/* Kills the process if it passes the test, and returns whether it does. The signal is sent
+/* Kills the process if it passes the test, and returns whether it passes. The signal is sent
  * through a pidfd, so that it cannot reach a different process that now has the same number. */
 static bool kill_one(pid_t pid, const struct remains *remains, process_test *test)
 {

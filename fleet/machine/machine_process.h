@@ -12,7 +12,7 @@
 struct machine_process {
     pid_t pid;                         /* 0: none */
     unsigned long long ticks;          /* clock ticks from boot to its start */
-    char boot[PROCESS_STAT_BOOT_SIZE]; /* the boot's id */
+    char boot[PROCESS_STAT_BOOT_SIZE]; /* the kernel's boot id (process_stat_boot) */
 };
 
 /* Identifies the process that has this number now. Returns false if none has it; *out then has only

@@ -189,8 +189,9 @@ bool machine_program_start(const struct machine_program *program, pid_t *pid, st
 
 /* ---- The port ---- */
 
-/* Reads a line of /proc/net/tcp like " 0: 0100007F:1F90 00000000:0000 0A ...". Its address is in
- * the machine's byte order. */
+/* Returns true if a line of /proc/net/tcp or tcp6 is about a socket that listens on this port at an
+ * address other than loopback. A line looks like " 0: 0100007F:1F90 00000000:0000 0A ...". Its
+ * address is in the machine's byte order. */
 static bool is_exposed_line(const char *line, int64_t port)
 {
     char address[64];

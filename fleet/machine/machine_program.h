@@ -11,12 +11,12 @@
 struct machine_program {
     const char *path;          /* absolute */
     const json_t *arguments;   /* strings, without the program itself */
-    const json_t *environment; /* {"NAME": TEXT}, in addition to what every program gets */
-    const char *key_variable;  /* gets `key`; "": the program has no key */
+    const json_t *environment; /* {"NAME": "VALUE"}, in addition to what every program gets */
+    const char *key_variable;  /* name of the variable with `key`; "": the program gets no key */
     const char *key;
     const char *work; /* the program's working folder, HOME and TMPDIR */
-    uid_t account;    /* 0: opsbrain's own */
-    int output;       /* becomes the program's standard output and error */
+    uid_t account;    /* user id for the program; 0: opsbrain's own */
+    int output;       /* descriptor that becomes the program's standard output and error */
 };
 
 /* Starts the program in a session and a process group of its own; it is killed when its parent

@@ -32,12 +32,13 @@ bool machine_check_place(struct error *error)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (getenv(places[i].variable) != NULL)
             return error_set(error, ERROR_FORBIDDEN,
-                             "the setting this_machine cannot be used %s (%s is set): turn it off",
+                             "the setting this_machine cannot be used %s (%s is set): turn "
+                             "the setting off",
                              places[i].place, places[i].variable);
     return access(POD_ACCOUNT, F_OK) != 0
            || error_set(error, ERROR_FORBIDDEN,
                         "the setting this_machine cannot be used in a Kubernetes pod (%s exists): "
-                        "turn it off",
+                        "turn the setting off",
                         POD_ACCOUNT);
 }
 
@@ -118,8 +119,8 @@ static bool is_other(const char *path, void *context)
     return strcmp(path, context) != 0;
 }
 
-/* FORBIDDEN if everybody can write to the file or to a folder above it, unless its sticky bit is
- * set. */
+/* FORBIDDEN if everybody can write to the file or to a folder above it. A folder with the sticky
+ * bit, such as /tmp, is allowed. */
 static CHECKED bool check_writers(const char *path, struct error *error)
 {
     char part[PATH_MAX];

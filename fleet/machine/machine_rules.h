@@ -19,12 +19,12 @@ struct machine_rules {
  * of Ollama is not a loopback URL; the message names the setting. */
 CHECKED bool machine_rules_read(const struct machine_settings *settings, struct machine_rules *out,
                                 struct error *error);
-/* Checks that this server may be started now. If its record names a folder of models, that folder
- * must be in the one that the setting this_machine_models names. A program must be listed in the
- * setting this_machine_programs, and must not be writable by everybody. A container's image must be
- * named by its digest, and Podman or Docker must answer. The port of a program or container must be
- * free. For a service, this machine's Ollama must answer. If a setting must change, the error names
- * it. */
+/* Checks that the server in this record may be started now. If the record names a folder of models,
+ * that must be the folder in the setting this_machine_models, or a folder in it. A program must be
+ * listed in the setting this_machine_programs, and must not be writable by everybody. A container's
+ * image must be named by its digest, and Podman or Docker must answer. The port of a program or
+ * container must be free. For a service, this machine's Ollama must answer. If a setting must
+ * change, the error names the setting. */
 CHECKED bool machine_rules_check(const struct machine_rules *rules, const json_t *record,
                                  struct error *error);
 /* Checks only the program. */

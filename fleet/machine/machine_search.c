@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the model servers on this machine that opsbrain did not start, on the usual ports of
- * engines and on the port in the setting this_machine_ollama. */
+/* Finds model servers on this machine that opsbrain did not start. It searches the ports that
+ * engines usually use, and the port in the setting this_machine_ollama. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void search_port(int64_t port, json_t *servers)
         json_array_append_new(servers, found);
 }
 
-/* Returns the port of the URL in the setting this_machine_ollama; 0 if the URL names none. */
+/* Returns the port of the URL in the setting this_machine_ollama; 0 if the URL has no port. */
 static int64_t port_of_ollama(const struct machine *machine)
 {
     const char *port = strrchr(machine->rules.ollama, ':');

@@ -169,8 +169,7 @@ static CHECKED bool check_members(const json_t *request, struct error *error)
             error, ERROR_INVALID,
             "a server must have exactly one of \"program\", \"image\" and \"service\"");
     return strcmp(json_get_text(request, "service", "ollama"), "ollama") == 0
-           || error_set(error, ERROR_INVALID,
-                        "\"service\" is \"%.40s\": this machine has only \"ollama\"",
+           || error_set(error, ERROR_INVALID, "\"service\" is \"%.40s\": it must be \"ollama\"",
                         json_get_text(request, "service", ""));
 }
 
@@ -179,7 +178,7 @@ struct account_search {
     bool in_use;
 };
 
-/* Sets `in_use` if the record has the account. */
+/* Sets `in_use` if the record's server uses the account search->account. */
 static void compare_account(const char *folder, const json_t *record, void *context)
 {
     struct account_search *search = context;
@@ -188,8 +187,8 @@ static void compare_account(const char *folder, const json_t *record, void *cont
     search->in_use = search->in_use || json_get_integer(record, "account", 0) == search->account;
 }
 
-/* Chooses the number of an account that no user of this machine and no other server has; 0 if
- * opsbrain is not root. */
+/* Chooses a user id that no user of this machine has and no other server uses. Sets *account to 0
+ * if opsbrain does not run as root. */
 static CHECKED bool choose_account(const struct machine *machine, int64_t *account,
                                    struct error *error)
 {
@@ -214,8 +213,9 @@ static CHECKED bool choose_account(const struct machine *machine, int64_t *accou
 }
 
 /* Chooses a program's working folder. It is in the folder that the setting this_machine_work names.
- * Without that setting, it is in the folder with the server's record or, if opsbrain is root, in
- * WORK_OF_ROOT, because the program's account cannot enter the folder with the record. */
+ * Without that setting, it is in the folder with the server's record unless opsbrain runs as root:
+ * it is then in WORK_OF_ROOT, because the program's account cannot enter the folder with the
+ * record. */
 static CHECKED bool choose_work(const struct machine *machine, const char *name, char out[PATH_MAX],
                                 struct error *error)
 {

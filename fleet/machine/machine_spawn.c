@@ -67,7 +67,7 @@ static void write_all(int file, const char *bytes)
     }
 }
 
-/* Reads "ok", or an error's kind and message. */
+/* Reads the watchdog's answer: "ok", or the kind and the message of an error. */
 static CHECKED bool read_answer(int file, struct error *error)
 {
     char line[512];
@@ -115,11 +115,11 @@ bool machine_spawn(const char *program, const char *folder, const json_t *record
     bool done;
 
     if (pipe2(input, O_CLOEXEC) != 0)
-        return error_set(error, ERROR_INTERNAL, "no pipe: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "no pipe can be made: %s", strerror(errno));
     if (pipe2(output, O_CLOEXEC) != 0) {
         close(input[0]);
         close(input[1]);
-        return error_set(error, ERROR_INTERNAL, "no pipe: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "no pipe can be made: %s", strerror(errno));
     }
     done = talk(program, folder, bytes, input, output, error);
     close(input[0]);

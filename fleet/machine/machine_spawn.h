@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts watchdogs. Private to fleet/machine. */
+/* Starts watchdogs (machine_watch.h). Private to fleet/machine. */
 #pragma once
 
 #include <jansson.h>
 
 #include "base/core/error.h"
 
-/* Starts `program` as the watchdog of a record's folder, and waits until the watchdog has stored
- * the record. CONFLICT if `is_new` is true and the folder already has a record, if `is_new` is
- * false and it has none, or if another watchdog holds the folder's lock. */
+/* Starts `program` as a watchdog, and waits until the watchdog has stored the record in `folder`.
+ * CONFLICT if `is_new` is true and the folder already has a record, if `is_new` is false and the
+ * folder has no record, or if another watchdog holds the folder's lock. */
 CHECKED bool machine_spawn(const char *program, const char *folder, const json_t *record,
                            bool is_new, struct error *error);

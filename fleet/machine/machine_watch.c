@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 
 #define TICK_MS 200
-/* The minimum time between two writes if only the message or the log line changes. */
+/* The minimum time between two writes of the status if only the message or log line changes. */
 #define SHOW_NS INT64_C(1000000000)
 #define PROBE_MS 2000
 #define AGAIN_TICKS 5 /* ticks between two attempts to end or remove the server */
@@ -143,9 +143,9 @@ static bool is_healthy(struct machine_watch *watch)
                              &ignored);
 }
 
-/* Called once the server is healthy; a service has no health check, so this is called for it at
- * once. Checks the server again, so that a program does not become ready if other machines can
- * reach it by now. Loads the model if the server is an Ollama that this watchdog started. */
+/* Called as soon as the server is healthy or, for a service, which has no health check, right after
+ * its start. Checks the server again, because other machines might be able to reach a program's
+ * port by now. Loads the model if the server is an Ollama that this watchdog started. */
 static CHECKED bool finish_start(struct machine_watch *watch, struct error *error)
 {
     char base[64];
@@ -214,8 +214,8 @@ static void repeat_until_done(struct machine_watch *watch,
     }
 }
 
-/* Ends the server and, if its record says so, removes it. The record may change while the server
- * ends, so it is read again afterwards. `failed`: the server failed with `problem`. */
+/* Ends the server and, if its record says so, removes it. The record can change while the server is
+ * ending, so the record is read again afterwards. `failed`: the server failed with `problem`. */
 static void finish(struct machine_watch *watch, bool failed, const struct error *problem)
 {
     const struct machine_kind *kind = machine_kind_of(watch->record);

@@ -41,8 +41,8 @@ static void make_key(char out[64])
     explicit_bzero(bytes, sizeof bytes);
 }
 
-/* Reads the server's key or, for a new server, makes and stores one. Does nothing if the server
- * takes no key. */
+/* Reads the server's API key or, for a new server, makes and stores a key. Does nothing if the
+ * server takes no key. */
 static CHECKED bool prepare_key(struct machine_watch *watch, bool is_new, struct error *error)
 {
     json_auto_t *stored = NULL;
@@ -139,7 +139,7 @@ int machine_watch(int argc, char *const *argv)
     close_range(STDERR_FILENO + 1, ~0U, 0);
     umask(077);
     prctl(PR_SET_NAME, "opsbrain-watch", 0UL, 0UL, 0UL);
-    if (fork() != 0) /* the child continues, with a parent other than the caller */
+    if (fork() != 0) /* only the child continues: it is not the caller's child */
         _exit(0);
     signal(SIGHUP, SIG_IGN);
     done = outbound_global_init(&error) && begin(&watch, &error);

@@ -16,7 +16,7 @@
 #include "fleet/machine/machine_watch.h"
 
 #define GRACE_MS 10000
-/* If a log would become larger than this, it is renamed and a new one is begun. */
+/* Before a log becomes larger than this, it is renamed and a new log is begun. */
 #define LOG_BYTES (1 << 20)
 
 /* ---- Output ---- */
@@ -33,7 +33,7 @@ static void open_log(struct machine_watch *watch)
     watch->logged_bytes = 0;
 }
 
-/* Keeps the last line that is not blank. */
+/* Copies the last line in `bytes` that is not blank to watch->log_line. */
 static void keep_line(struct machine_watch *watch, const char *bytes, size_t length)
 {
     size_t end = length, start;
@@ -95,7 +95,7 @@ static CHECKED bool launch(struct machine_watch *watch, int output, uid_t accoun
 
     if (!machine_program_start(&program, &pid, error))
         return false;
-    machine_process_find(pid, &watch->process); /* finds it: it exists until it is reaped */
+    machine_process_find(pid, &watch->process); /* finds the process: it is not reaped yet */
     return true;
 }
 
@@ -108,7 +108,7 @@ static CHECKED bool start(struct machine_watch *watch, struct error *error)
     if (!make_work(watch, account, error))
         return false;
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return error_set(error, ERROR_INTERNAL, "no pipe: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "no pipe can be made: %s", strerror(errno));
     open_log(watch);
     prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL);
     done = launch(watch, ends[1], account, error);
@@ -129,7 +129,7 @@ static CHECKED bool explain_end(const struct machine_watch *watch, struct error 
                      watch->log_line[0] == '\0' ? "" : ": ", watch->log_line);
 }
 
-/* Does not reap the program, so that no other process gets its number before `end` has run. */
+/* Does not reap the program, so that no other process gets its pid before `end` has run. */
 static CHECKED bool check(struct machine_watch *watch, struct error *error)
 {
     int64_t port = json_get_integer(watch->record, "port", 0);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits until the provider shows that a plan is carried out. */
+/* Waits until the provider shows that a plan has been carried out. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fleet/managed/apply_private.h"
 
-/* Unless a plan destroys the deployment, it fails if this many polls in a row show "failed". One
- * poll is not enough, because it can show that between two other states. */
+/* A plan fails if this many polls in a row show the state "failed", unless the plan destroys the
+ * deployment. One poll is not enough, because a server can be "failed" for a moment between two
+ * other states. */
 #define FAILED_POLLS 3
 
-/* Also returns true if the platform shows no end. */
+/* Also returns true if the server exists and the platform shows no end for it. */
 static bool has_wanted_end(const struct apply *apply, const struct observed *observed)
 {
     return observed->exists

@@ -31,7 +31,7 @@ bool apply_note(struct apply *apply, size_t step, const char *action, const char
     return true;
 }
 
-/* A step's stage after a row with this action and outcome. Any other row leaves it unchanged. */
+/* The stage of a step after a row with this action and outcome. Other rows leave it unchanged. */
 static const struct {
     const char *action, *outcome;
     enum apply_stage stage;
@@ -121,10 +121,12 @@ bool apply_changed_nothing(const struct apply *apply)
 
 /* ---- Resources ---- */
 
-/* Which of these two ids a resource has among its labels and annotations, or in its description.
- * The description marks resources that can have neither labels nor annotations. */
+/* The two strings that mark a resource as ours, and whether the resource has each of them as a
+ * label or annotation, or in its description. The description marks resources that can have neither
+ * labels nor annotations. */
 struct marks {
-    const char *instance, *deployment; /* the ids of this opsbrain and of the deployment */
+    const char *instance;   /* this opsbrain's id */
+    const char *deployment; /* the deployment's name */
     bool has_instance, has_deployment;
 };
 
@@ -158,10 +160,10 @@ static void read_marks(struct marks *marks, const json_t *object)
     }
 }
 
-/* Returns true if the labels, annotations and descriptions of the resource and of its metadata have
- * both ids. If the provider selects a part of the document (provider.labelled), only that part is
- * read. Deeper labels, such as those of a pod template, do not count, because they do not say who
- * made the resource. */
+/* Returns true if both marks are found in the labels, annotations or descriptions of the resource
+ * and of its metadata. If the provider selects a part of the document (provider.labelled), only
+ * that part is read. Deeper labels, such as those of a pod template, do not count, because they do
+ * not say who made the resource. */
 static bool is_marked(const struct apply *apply, const json_t *body)
 {
     const struct provider *provider = apply->plan.target.provider;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the requests of a plan in order, except for a last one that only waits (apply_awaits_last),
- * and waits until each is done. */
+/* Sends the requests of a plan in order, and waits until each is done. Skips a last request that
+ * only waits (apply_awaits_last). */
 #include <string.h>
 
 #include "base/json/json.h"
@@ -10,7 +10,8 @@
  * also counts, unless the answer is yes. An accepted request has a time limit instead. */
 #define FAILURES_MAX 40
 
-/* The names in the journal. They must not change, because later versions of opsbrain read them. */
+/* How outcomes are named in the journal. The names must not change, because later versions of
+ * opsbrain read them. */
 static const char *const outcome_names[] = {
     [STEP_DONE] = "done", [STEP_WAIT] = "wait",     [STEP_RETRY] = "retry",
     [STEP_LOST] = "lost", [STEP_EXISTS] = "exists", [STEP_FAILED] = "failed",
@@ -68,8 +69,8 @@ static CHECKED bool note_outcome(struct apply *apply, size_t index, const char *
                       error);
 }
 
-/* Returns true if the resource exists although its deletion got a 404: for a while, a platform can
- * report as absent what it has just created. */
+/* Returns true if the resource exists although its deletion was answered with a 404: for a while
+ * after a creation, a platform can report the new resource as absent. */
 static CHECKED bool still_exists(const struct apply *apply, size_t index, struct error *problem)
 {
     const struct step *step = &apply->plan.steps[index];
@@ -186,8 +187,8 @@ static CHECKED bool settle_change(struct apply *apply, size_t index, enum step_s
 }
 
 /* Settles a step that might have been carried out: reads its resource to find out, unless the
- * request can simply be sent again. If this returns true, `error` is set if the resource is not
- * ours or cannot be read. */
+ * request can simply be sent again. If the resource is not ours or cannot be read, returns true,
+ * but sets `error`. */
 static CHECKED bool settle(struct apply *apply, size_t index, enum step_state *state,
                            struct error *error)
 {

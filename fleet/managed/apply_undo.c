@@ -5,7 +5,7 @@
 
 #include "fleet/managed/apply_private.h"
 
-#define POLLS_MAX 200 /* for each resource, until it is gone */
+#define POLLS_MAX 200 /* maximum number of polls to see that a resource is gone */
 
 static bool may_exist(const struct apply *apply, size_t index)
 {

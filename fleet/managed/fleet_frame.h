@@ -22,14 +22,15 @@ struct fleet_frame {
      * `opsbrain fleet resume`. NULL: always false. */
     const atomic_bool *only_reads;
     void *context; /* for the functions below */
-    /* Finds the target's cloud, with the target's credential; valid until the process ends. */
+    /* Finds the target's cloud, with the target's credential. *out is valid until the process
+     * ends. */
     CHECKED bool (*cloud)(void *context, const struct fleet_target *target, struct cloud **out,
                           struct error *error);
     /* Like cloud_call. */
     CHECKED bool (*call)(struct cloud *cloud, const char *method, const char *url,
                          const char *content_type, const json_t *body, struct cloud_reply *out,
                          struct error *error);
-    /* NOT_FOUND if there is no such recipe. Free with recipe_finish. */
+    /* Reads the recipe `name`. NOT_FOUND if there is none. Free with recipe_finish. */
     CHECKED bool (*recipe)(void *context, const char *name, struct recipe *out,
                            struct error *error);
     /* Like recipe_fit_check. */
@@ -38,6 +39,8 @@ struct fleet_frame {
     void (*price)(void *context, const struct recipe *recipe, const char *place, const char *kind,
                   struct price *out);
     int64_t (*now_ms)(void);
-    int64_t pause_ms;    /* between the first two polls; later pauses are up to 8 times as long */
-    int64_t patience_ms; /* how long a server may take to become ready, once it has capacity */
+    int64_t pause_ms; /* between the first two polls; later pauses are up to 8 times as long */
+    /* How long a server may take to become ready, once it has capacity. The time that a recipe's
+     * startup probe allows is added to this. */
+    int64_t patience_ms;
 };

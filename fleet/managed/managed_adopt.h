@@ -9,7 +9,7 @@ struct managed_adoption {
     const struct managed_target *target;
     const char *place;               /* one of the target's places; "" if it has none */
     const struct observed *observed; /* the server's newest observation */
-    const char *rights;              /* of struct fleet_managed_row */
+    const char *rights;              /* as in struct fleet_managed_row */
 };
 
 /* Returns the end that the platform has recorded for the server (UTC), for example in a label. It

@@ -41,8 +41,9 @@ static char *write_outcome(const struct apply *apply, const char *state, const c
     return json_write(outcome);
 }
 
-/* Returns the door to store (managed_document_door), or NULL to leave it unchanged. A stopped
- * server has no door, because its address might be given to another server. */
+/* Returns, as JSON, the door to store (managed_document_door), with the address to which the
+ * server's key may be sent. Returns NULL to leave the stored door unchanged. The door of a stopped
+ * server is empty, because its address might be given to another server. */
 static char *write_door(const struct apply *apply)
 {
     json_auto_t *door =
@@ -91,7 +92,8 @@ static const char *state_after(const struct apply *apply, bool clean, bool chang
                                                                                          : NULL;
 }
 
-/* Ends a plan that failed or was cancelled. `clean`: everything that it created was deleted. */
+/* Ends a plan that failed or was cancelled. `clean`: everything that the plan created was
+ * deleted. */
 static CHECKED enum job_end finish_undone(struct apply *apply, bool cancelled, bool clean,
                                           char **outcome, struct error *error)
 {

@@ -5,18 +5,18 @@
 #include "fleet/managed/managed_plan.h"
 
 struct managed_check {
-    bool changed;    /* state, problem or drift differs from the last check */
-    bool is_trouble; /* the deployment failed, or has drifted (managed_check_drift) */
-    char sentence[400];
+    bool changed;       /* state, problem or drift differs from the last check */
+    bool is_trouble;    /* the deployment failed, or has drifted (managed_check_drift) */
+    char sentence[400]; /* the result in words, for users */
 };
 
-/* Returns the row's state after this observation. For a server that no longer exists, the state is
- * "gone" if it was to be destroyed by now. Otherwise it is "failed", and the deployment remains
- * managed. Static. */
+/* Returns the row's state after this observation. A server that no longer exists is "gone" if
+ * it was to be destroyed by now; if not, it is "failed", and the deployment remains managed.
+ * Static. */
 const char *managed_check_state(const struct fleet_managed_row *row,
                                 const struct observed *observed, int64_t now_ms);
-/* Returns true if the row manages `resource`, which has the row's name and is on `target`: either
- * `target` and the resource's place are the row's, or the resource has the uid from the row's
+/* `resource` has the row's name and is on `target`. Returns true if it is the server that the row
+ * manages: if its target and place are those of the row, or if its uid is the one in the row's
  * newest observation. A place or uid that is not known counts as equal. */
 bool managed_check_is_same(const struct fleet_managed_row *row, const char *target,
                            const struct observed *resource);

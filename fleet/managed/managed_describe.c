@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "fleet/managed/managed_plan.h"
 
-/* How many bytes of a request's body are shown: usually all of them, because a user agrees only to
- * what is shown. */
+/* The maximum number of bytes of a request's body that are shown. Almost every body is shorter, and
+ * is shown whole, because a user agrees only to what is shown. */
 #define BODY_BYTES 16384
 
 static void describe_end(const json_t *advice, const struct fleet_plan_row *row, struct text *out)
@@ -18,7 +18,8 @@ static void describe_end(const json_t *advice, const struct fleet_plan_row *row,
     if (strcmp(row->verb, "stop") == 0 || strcmp(row->verb, "destroy") == 0)
         return;
     if (end_sentence == NULL)
-        text_addf(out, "NOTHING ENDS %s if opsbrain is gone.\n", row->deployment);
+        text_addf(out, "If opsbrain is gone, NOTHING WILL STOP %s%s.\n", row->deployment,
+                  row->ends_ms == 0 ? "" : " at its planned end");
     if (row->ends_ms == 0)
         text_addf(out, "%s has no end.\n", row->deployment);
     else

@@ -10,14 +10,14 @@
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_target.h"
 
-/* The lock for one deployment at one address, with the credential from one revision of its
- * target. */
+/* A lock (struct endpoint_lock) for one deployment at one address. It reads the server's key with
+ * the credential from one revision of the deployment's target. */
 struct managed_lock {
-    struct endpoint_lock public; /* must be first: key() casts it */
+    struct endpoint_lock public; /* must be first: key() casts a pointer to it */
     const struct fleet_frame *frame;
     const struct provider *provider;
     struct cloud *cloud;
-    struct observed door;
+    struct observed door; /* has only what managed_document_read_door reads */
     char id[ID_SIZE];
     int64_t target_revision;
     struct managed_lock *next;
@@ -49,7 +49,7 @@ static CHECKED bool renew(struct managed_lock *lock, int64_t now_ms, struct erro
     bool done = lock->provider->key(lock->cloud, &lock->door, key, error)
                 && (fits_header(key)
                     || error_set(error, ERROR_UPSTREAM,
-                                 "the key to %s has a byte that is not allowed in a bearer token",
+                                 "the key for %s has a byte that is not allowed in a bearer token",
                                  lock->door.name));
 
     if (done) {

@@ -8,7 +8,7 @@
 
 #define PLAN_GOOD_MS (24 * 3600000LL)
 
-/* What the caller wants. The strings are borrowed; "" if not given. */
+/* What the caller wants. The strings are borrowed; a string that was not given is "". */
 struct managed_wish {
     enum provider_verb verb;
     const char *deployment;
@@ -20,7 +20,8 @@ struct managed_wish {
      * VERB_EXTEND, an error; for any other verb, the end is unchanged. */
     int64_t life_s;
     const char *at_end; /* "stop" or "destroy" */
-    int64_t replicas;   /* 0: as in the deployment's record; if it has none, as the recipe says */
+    /* 0: the number in the deployment's record; if that is 0, too, the recipe's maximum */
+    int64_t replicas;
 };
 
 struct managed_plan {

@@ -168,8 +168,8 @@ static bool is_due(const struct fleet_managed_row *row, int64_t now_ms)
            && (strcmp(row->state, "stopped") != 0 || strcmp(row->at_end, "stop") != 0);
 }
 
-/* Returns false if the deployment cannot be ended. Each round tries again; users are warned at the
- * first try and then once an hour. */
+/* Returns false if the deployment cannot be ended. Each round tries again; users are warned after
+ * the first failure and then at most once an hour. */
 static bool try_end(struct managed_reconciler *reconciler, const struct fleet_managed_row *row,
                     struct turn *turn, int64_t now_ms)
 {
@@ -260,7 +260,7 @@ static const struct fleet_managed_row *find_named(const struct fleet_managed_row
 }
 
 /* Adopts an orphan if the end in its label has passed and clouds may be changed. The next round
- * then ends it like any other deployment, by a plan with a journal. */
+ * then ends it like any other deployment: with a plan that has a journal. */
 static bool adopt_if_due(const struct managed_reconciler *reconciler,
                          const struct managed_target *target, const struct observed *orphan)
 {

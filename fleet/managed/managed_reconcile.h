@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks each managed deployment every one to ten minutes: stores what the provider shows, and
  * warns before the deployment's end. After that end, begins a plan that stops or destroys the
- * deployment, unless opsbrain may not do so or has observed that it is already stopped or gone.
- * Also searches the targets for orphans: servers with this opsbrain's label that it does not
- * manage. */
+ * deployment, unless opsbrain may only watch the deployment, or the deployment is to be stopped and
+ * already is. Also searches the targets for orphans: servers with this opsbrain's label that it
+ * does not manage. Adopts an orphan whose end has passed, in order to end it. Begins no plan and
+ * adopts nothing while clouds may only be read. */
 #pragma once
 
 #include "fleet/managed/managed_plan.h"
@@ -15,15 +16,16 @@ struct managed_reconciler;
 typedef void managed_listener(void *context, const char *deployment, const char *sentence,
                               bool is_warning);
 
-/* `frame` is borrowed; `listener` NULL: none. Free with managed_reconcile_destroy. */
+/* `frame` is borrowed. `listener` can be NULL. Free with managed_reconcile_destroy. */
 struct managed_reconciler *managed_reconcile_create(const struct fleet_frame *frame,
                                                     managed_listener *listener, void *context);
 void managed_reconcile_destroy(struct managed_reconciler *reconciler); /* does nothing for NULL */
 
-/* How many deployments were checked, how many plans were queued again, how many plans to end a
- * deployment were begun, and how many orphans were found. */
 struct managed_round {
-    size_t checked, requeued, ended, orphans;
+    size_t checked;  /* number of deployments that were checked */
+    size_t requeued; /* number of plans whose jobs were queued again */
+    size_t ended;    /* number of plans to end a deployment that were begun */
+    size_t orphans;  /* number of orphans that were found */
 };
 /* Checks the deployments whose turn it is. A deployment that cannot be observed or ended does not
  * end the round. Returns false only if the store fails. */

@@ -12,7 +12,7 @@ const char *const managed_target_members[] = {
     "bucket",  "reservation", "door",    NULL,
 };
 
-/* Where the values of managed_target_members are stored, in the same order. */
+/* Where struct fleet_target stores each of managed_target_members, in the same order. */
 static const struct {
     size_t offset, size;
 } members[] = {
@@ -56,8 +56,8 @@ static CHECKED bool read_list(const char *name, const char *json,
     json_array_foreach(list, i, item) {
         if (i == FLEET_PLACES_MAX || json_string_length(item) >= FLEET_PLACE_SIZE)
             return error_set(error, ERROR_INVALID,
-                             "\"%s\" may have at most %d entries, each of at most %d characters",
-                             name, FLEET_PLACES_MAX, FLEET_PLACE_SIZE - 1);
+                             "\"%s\" must have at most %d entries, each of at most %d bytes", name,
+                             FLEET_PLACES_MAX, FLEET_PLACE_SIZE - 1);
         text_copy(out[(*count)++], FLEET_PLACE_SIZE, json_string_value(item));
     }
     return true;

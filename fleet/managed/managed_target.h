@@ -25,6 +25,6 @@ CHECKED bool managed_target_place(const struct managed_target *target, const cha
 /* Returns true if the target allows all recipes, or this one. */
 bool managed_target_allows(const struct managed_target *target, const char *recipe);
 
-/* The members of fleet_target_row.place, a JSON object: strings that only some providers need. Ends
- * with NULL. */
+/* The names of the members of the JSON object fleet_target_row.place. Their values are strings that
+ * only some providers need. The list ends with NULL. */
 extern const char *const managed_target_members[];

@@ -37,12 +37,13 @@ bool plan_check_guard(const struct managed_plan *plan, struct error *error)
         || plan->target.provider->describe_guard(&plan->desired) != NULL)
         return true;
     return error_set(error, ERROR_FORBIDDEN,
-                     "nothing ends %s if opsbrain is gone, and the target %s does not allow that "
-                     "(allows_no_guard)",
+                     "if opsbrain is gone, nothing will stop %s at its planned end, and the target "
+                     "%s does not allow that: its allows_no_guard is false",
                      plan->row.deployment, target->name);
 }
 
-/* A GET checks a condition, such as that a secret exists; its message needs no introduction. */
+/* A GET checks a condition, such as that a secret exists; its error message is passed on as it
+ * is. */
 static CHECKED bool refuse(const struct step *step, enum error_kind kind, const char *sentence,
                            struct error *error)
 {

@@ -16,7 +16,7 @@ struct making {
     bool is_managed;
     json_t *before; /* the wish in the deployment's record; NULL: none, or not read */
     struct price price;
-    json_t *warnings; /* warnings of the recipe, as sentences */
+    json_t *warnings; /* warnings about the recipe, as sentences */
 };
 
 static inline bool plan_ends_server(enum provider_verb verb)

@@ -48,7 +48,7 @@ static const char *describe_guard(const struct desired *desired)
                                    "using an account that can change nothing else";
 }
 
-/* The key to the server is an ID token for the service's own address. */
+/* The server's key is a Google ID token for the service's own address. */
 static CHECKED bool key(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error)
 {

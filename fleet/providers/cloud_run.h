@@ -16,9 +16,9 @@ json_t *cloud_run_service(const struct desired *desired);
 /* Returns the service's member "scaling", with the minimum and maximum number of instances. New
  * reference. */
 json_t *cloud_run_scaling(const struct desired *desired);
-/* INVALID if the platform would refuse the deployment's name or its recipe. Without I/O. */
+/* INVALID if the platform would refuse the deployment's name or its recipe. Does no I/O. */
 CHECKED bool cloud_run_check(const struct desired *desired, struct error *error);
-/* Adds a warning for each thing that is allowed but unwise. Without I/O. */
+/* Adds a warning for each thing that is allowed but unwise. Does no I/O. */
 void cloud_run_lint(const struct desired *desired, json_t *warnings);
 
 /* These implement provider.steps, provider.outcome and provider.command (provider.h). */
@@ -29,7 +29,7 @@ CHECKED enum step_state cloud_run_outcome(const struct step *step, const struct 
                                           char poll_url[1024], struct error *error);
 void cloud_run_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads a service from its JSON object. Without I/O. */
+/* Reads a service from its JSON object. Does no I/O. */
 void cloud_run_read(const json_t *service, struct observed *out);
 /* These implement provider.observe and provider.list. */
 CHECKED bool cloud_run_observe(struct cloud *cloud, const struct desired *desired,

@@ -17,7 +17,7 @@ static const char *waiting_for(const json_t *service, const char **phase)
     const json_t *condition;
     size_t i;
 
-    *phase = "weights"; /* the service does not report later phases */
+    *phase = "weights"; /* Cloud Run does not report any phase after this one */
     json_array_foreach(json_object_get(service, "conditions"), i, condition) {
         const char *state = json_get_text(condition, "state", "");
         const char *reason = json_get_text(condition, "reason", "");

@@ -9,8 +9,8 @@
 #include "fleet/recipes/recipe.h"
 
 #define MEMORY_AT "/mnt/memory"
-/* The longest waits before the first try of a probe and between tries (run.googleapis.com v2,
- * Probe). */
+/* The longest time, in seconds, before the first try of a startup or liveness probe, and also
+ * between tries (run.googleapis.com v2, Probe). */
 #define STARTUP_MAX_S 240
 #define LIVENESS_MAX_S 3600
 
@@ -250,10 +250,10 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
     while (gpu < gpus + 2 && strcmp(gpu->accelerator, accelerator) != 0)
         gpu++;
     if (gpu == gpus + 2)
-        return error_set(
-            error, ERROR_INVALID,
-            "Cloud Run has no accelerator %s: it has nvidia-l4 and nvidia-rtx-pro-6000",
-            accelerator);
+        return error_set(error, ERROR_INVALID,
+                         "Cloud Run has no accelerator %s: the recipe's \"cloud_run.accelerator\" "
+                         "must be nvidia-l4 or nvidia-rtx-pro-6000",
+                         accelerator);
     if (recipe->chips != 1)
         return error_set(error, ERROR_INVALID,
                          "a Cloud Run instance has exactly one GPU, but the recipe needs %lld",
@@ -261,7 +261,8 @@ static CHECKED bool check_gpu(const struct desired *desired, struct error *error
     if (recipe_integer(recipe, "host.cpu", 4) < gpu->cpu
         || recipe_integer(recipe, "host.memory_gib", 16) < gpu->memory_gib)
         return error_set(error, ERROR_INVALID,
-                         "on Cloud Run %s needs at least %lld vCPUs and %lld GiB of memory",
+                         "on Cloud Run %s needs at least %lld vCPUs and %lld GiB of memory: raise "
+                         "the recipe's \"host.cpu\" or \"host.memory_gib\"",
                          accelerator, (long long)gpu->cpu, (long long)gpu->memory_gib);
     snprintf(place, sizeof place, " %.60s ", desired->place);
     if (strstr(gpu->regions, place) == NULL)
@@ -281,11 +282,11 @@ static CHECKED bool check_probe(const struct recipe *recipe, const char *name, i
         || json_get_integer(value, "periodSeconds", 0) > most_s
         || json_get_integer(value, "timeoutSeconds", 0)
                > json_get_integer(value, "periodSeconds", 0))
-        return error_set(error, ERROR_INVALID,
-                         "on Cloud Run the %s probe can wait at most %lld s before the first try "
-                         "and between tries, and a try must not take longer than the period "
-                         "between tries",
-                         name, (long long)most_s);
+        return error_set(
+            error, ERROR_INVALID,
+            "in the recipe's \"probes.%s\", Cloud Run allows an \"initial_s\" and a \"period_s\" "
+            "of at most %lld s, and a \"timeout_s\" of at most the period",
+            name, (long long)most_s);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns verbs into requests and commands, and judges the replies. */
+/* Turns verbs (create, update, stop, ...) into requests and commands, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct step *add(const struct google_list *list, const char *name, const 
     return google_add(list, name, method, list->url, summary);
 }
 
-/* Must be called after the step's query is set. */
+/* Gives the step a dry run. Must be called after the query of its URL is set. */
 static void set_dry_run(struct step *step)
 {
     struct step dry = *step;
@@ -46,8 +46,8 @@ static void add_end(const struct google_list *list, bool is_change)
                                                              url, destroys ? NULL : STOPPED);
 }
 
-/* Replaces all rights on the service. It is new, so nobody else has rights on it yet; who can
- * invoke it is defined in the project. */
+/* Replaces all rights on the service. The service is new, so nobody else has rights on it yet; the
+ * right to call it is granted for the whole project. */
 static void add_right(const struct google_list *list)
 {
     struct step *step = add(list, "end-right", "POST", "Gives the new account the right to end");
@@ -91,7 +91,7 @@ static void add_wait(const struct google_list *list, const char *name, const cha
     step->absent_is_done = strcmp(name, "gone") == 0;
 }
 
-/* Adds a step that changes one member of the service, which creates no revision. */
+/* Adds a step that changes one member of the service. Such a change creates no revision. */
 static void add_patch(const struct google_list *list, const char *name, const char *member,
                       json_t *body, const char *summary)
 {

@@ -12,22 +12,22 @@ const char *compute_name(const struct desired *desired, char out[COMPUTE_NAME_SI
 /* Writes the region of a zone, such as "us-central1" for "us-central1-a". */
 void compute_region(const char *zone, char out[FLEET_PLACE_SIZE]);
 /* Returns true if the machine is bought as flex-start: it waits for capacity, and its life counts
- * from when it gets capacity. The scheduling of `now` decides; if that is not known, the wanted
- * kind does. */
+ * from when it gets capacity. This is read from the scheduling in `now` or, if that is not known,
+ * from desired->kind. */
 bool compute_is_flexible(const struct desired *desired, const struct observed *now);
 
 /* Returns the body of an instance for a recipe. New reference. */
 json_t *compute_instance(const struct desired *desired, const struct google_machine *machine);
-/* Returns how the machine is bought and when it ends: the scheduling of `now` with the plan's end.
- * `now` NULL: the scheduling of a new machine. New reference. */
+/* Returns an instance's member "scheduling", which says how the machine is bought and when it ends:
+ * the one in `now`, but with the wanted end. `now` NULL: that of a new machine. New reference. */
 json_t *compute_scheduling(const struct desired *desired, const struct observed *now);
 
-/* INVALID if the platform would refuse the deployment's name or its recipe. Without I/O. */
+/* INVALID if the platform would refuse the deployment's name or its recipe. Does no I/O. */
 CHECKED bool compute_check(const struct desired *desired, struct error *error);
-/* INVALID if the platform would refuse the end. Without I/O. */
+/* INVALID if the platform would refuse the end. Does no I/O. */
 CHECKED bool compute_check_end(const struct desired *desired, const struct observed *now,
                                struct error *error);
-/* Adds a warning for each thing that is allowed but unwise. Without I/O. */
+/* Adds a warning for each thing that is allowed but unwise. Does no I/O. */
 void compute_lint(const struct desired *desired, json_t *warnings);
 /* Returns true if this machine type includes accelerators. */
 bool compute_has_accelerators(const char *machine_type);
@@ -40,8 +40,8 @@ CHECKED enum step_state compute_outcome(const struct step *step, const struct cl
                                         char poll_url[1024], struct error *error);
 void compute_command(const struct desired *desired, const struct step *step, struct text *out);
 
-/* Reads an instance from its JSON object. `is_inside`: its internal address is used even if it has
- * an external one. Without I/O. */
+/* Reads an instance from its JSON object. `is_inside`: use its internal address even if it has an
+ * external one. Does no I/O. */
 void compute_read(const json_t *instance, bool is_inside, struct observed *out);
 /* These implement provider.observe and provider.list. */
 CHECKED bool compute_observe(struct cloud *cloud, const struct desired *desired,

@@ -112,8 +112,8 @@ static json_t *disk(const struct desired *desired)
                                   recipe_text(recipe, "compute_engine.disk_type", "pd-balanced")));
 }
 
-/* Unless the target's door is internal, the interface has an external address, whose ports the
- * firewall protects. */
+/* Unless the target's door (how servers are reached) is internal, the interface has an external
+ * address, whose ports the firewall protects. */
 static json_t *interface(const struct desired *desired)
 {
     const struct fleet_target *target = desired->target;

@@ -77,10 +77,10 @@ static CHECKED bool check_members(const struct recipe *recipe, struct error *err
         const char *name = recipe_text(recipe, names[i], i < 2 ? "" : "pd-balanced");
 
         if (!is_plain(name))
-            return error_set(
-                error, ERROR_INVALID,
-                "the recipe's \"%s\" is \"%.60s\": it must consist of a-z, 0-9 and '-'", names[i],
-                name);
+            return error_set(error, ERROR_INVALID,
+                             "the recipe's \"%s\" is \"%.60s\": it must be a name that consists of "
+                             "a-z, 0-9 and '-'",
+                             names[i], name);
     }
     if (wait_s < SHORTEST_WAIT_S || wait_s > LONGEST_WAIT_S)
         return error_set(

@@ -60,7 +60,8 @@ static void read_address(const json_t *instance, bool is_inside, struct observed
         out);
 }
 
-/* The script contains the image and the arguments, so its digest changes if either of them does. */
+/* The startup script contains the image and the arguments, so its digest changes if either of them
+ * does. */
 static json_t *fields_of(const json_t *instance)
 {
     static const char *const names[] = { "scheduling", "serviceAccounts", "tags",
@@ -129,7 +130,8 @@ void compute_read(const json_t *instance, bool is_inside, struct observed *out)
 
 /* ---- The machine's own reports ---- */
 
-/* Finds the last line that the script printed: "... startup-script: opsbrain: LINE". */
+/* Finds the last line that the script printed. It has the form
+ * "... startup-script: opsbrain: LINE". */
 static void read_line(const char *contents, struct observed *out)
 {
     const char *line = NULL;

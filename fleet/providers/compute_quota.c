@@ -14,7 +14,7 @@ static bool is_gpu_quota(const char *metric)
            && strcmp(metric + length - 5, "_GPUS") == 0 && strstr(metric, "_VWS_") == NULL;
 }
 
-/* GPU quotas are listed in the region's resource. */
+/* Reads the GPU quotas, which are part of the region's resource. */
 static void read_gpus(struct cloud *cloud, const char *project, const char *region,
                       struct google_quotas *quotas)
 {
@@ -64,7 +64,7 @@ static bool is_earlier_region(const struct fleet_target *target, size_t before, 
     return false;
 }
 
-/* Zones of one region share its quotas. */
+/* The zones of a region share its quotas, so each region is checked only once. */
 void compute_check_quotas(struct cloud *cloud, const struct fleet_target *target, json_t *findings)
 {
     char region[FLEET_PLACE_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns verbs into requests and commands, and judges the replies. */
+/* Turns verbs (create, start, stop, ...) into requests and commands, and judges the replies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void add_wait(const struct google_list *list, const char *name, const cha
 
     step->absent_is_done = strcmp(name, "gone") == 0;
     if (strcmp(name, "running") == 0 && strcmp(list->desired->kind, "flex_start") == 0)
-        step->wait_s = STEP_WAITS_TO_END; /* capacity may not be available until then */
+        step->wait_s = STEP_WAITS_TO_END; /* capacity may come only near the end */
 }
 
 /* Sets the URL of an action on the machine. If the platform's own id for the machine is known, the
@@ -210,7 +210,8 @@ enum step_state compute_outcome(const struct step *step, const struct cloud_repl
 
     poll_url[0] = '\0';
     if (reply->status == 404 && strcmp(step->name, "image") == 0)
-        return google_fail(error, "the recipe's disk image does not exist");
+        return google_fail(error, "the recipe's disk image does not exist: check \"image_project\" "
+                                  "and \"image_family\" in \"compute_engine\"");
     if (reply->status == 404 && strcmp(step->name, "running") == 0)
         return google_fail(error, "the machine is gone: there was no capacity in time, or somebody "
                                   "deleted it");

@@ -6,7 +6,7 @@
 #include "fleet/providers/provider.h"
 #include "fleet/recipes/recipe_members.h"
 
-/* Recognizes options like "--port" and "-p". Other words that start with '-' may be secret. */
+/* Recognizes options like "--port" and "-p". Other words that begin with '-' may be credentials. */
 static bool is_option(const char *word)
 {
     return strncmp(word, "--", 2) == 0 || (word[0] == '-' && strlen(word) == 2);
@@ -14,8 +14,8 @@ static bool is_option(const char *word)
 
 /* Returns how many bytes of a word can be shown: everything up to and including the first name that
  * sounds like that of a credential. Nothing after the name is shown, because in a script its value
- * could end anywhere. Sets *named to true if the word ends with such a name: the next word may then
- * be the value. */
+ * could end anywhere. Sets *named to whether the word ends with such a name, because the next word
+ * may then be the value. */
 static size_t shown_length(const char *word, bool *named)
 {
     static const char between[] = " \t\r\n\"'`=:;,()<>[]{}|&";

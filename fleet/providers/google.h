@@ -15,8 +15,8 @@
 
 #define GOOGLE_INSTANCE "opsbrain-instance"
 #define GOOGLE_DEPLOYMENT "opsbrain-deployment"
-#define GOOGLE_ENDS "opsbrain-ends"     /* seconds since 1970 */
-#define GOOGLE_AT_END "opsbrain-at-end" /* stop, destroy */
+#define GOOGLE_ENDS "opsbrain-ends"     /* when the deployment ends, in seconds since 1970 */
+#define GOOGLE_AT_END "opsbrain-at-end" /* "stop" or "destroy" */
 
 /* Returns our labels. New reference. */
 json_t *google_labels(const struct desired *desired);
@@ -64,8 +64,8 @@ struct google_list {
     struct step **steps;
     size_t *count;
     /* Each provider fills in only those of the following members that it uses. */
-    char url[512];        /* of the resource */
-    char queued_url[512]; /* of the queued resource that requests a node */
+    char url[512];        /* the resource's URL */
+    char queued_url[512]; /* Cloud TPU: the URL of the queued resource that requests the node */
     struct google_machine machine;
     struct google_end end;
 };
@@ -93,8 +93,8 @@ CHECKED bool google_check_secrets(const struct recipe *recipe, struct error *err
 /* Adds a step that deletes the resource; a 404 counts as success. */
 struct step *google_add_removal(const struct google_list *list, const char *name, const char *url,
                                 const char *summary);
-/* Makes a POST step create its resource: the request goes to the resource's parent, and deleting
- * the resource undoes it. */
+/* Turns a POST step into the creation of its resource: the request goes to the resource's parent,
+ * and deleting the resource undoes it. */
 void google_set_creation(struct step *step);
 /* Appends a parameter to the step's URL. `value`: already percent-encoded. */
 void google_add_query(struct step *step, const char *name, const char *value);
@@ -126,8 +126,9 @@ void google_end_add_job(const struct google_list *list, const char *method, cons
  * always a job that will end the running server. */
 void google_end_add_change(const struct google_list *list, const char *method, const char *url,
                            const char *body);
-/* These add the steps "remove-end" and "remove-end-account". */
+/* Adds the step "remove-end", which deletes the job. */
 void google_end_add_job_removal(const struct google_list *list);
+/* Adds the step "remove-end-account", which deletes the job's account. */
 void google_end_add_account_removal(const struct google_list *list);
 /* INVALID if the end is too far away for a schedule, which has no year. */
 CHECKED bool google_end_check(const struct desired *desired, const char *title,
@@ -167,15 +168,16 @@ struct google_found {
     struct observed **list;
     size_t *count;
 };
-/* A collection of resources; its pages are at SERVICE projects/P/PLACES/PLACE/QUERY. */
+/* A collection of resources. The URL of its pages is SERVICE followed by
+ * "projects/PROJECT/PLACES/PLACE/QUERY". */
 struct google_collection {
-    const char *service, *places; /* GOOGLE_COMPUTE, "zones" */
-    const char *query;            /* "instances?maxResults=100" */
-    const char *what;             /* "machines" */
+    const char *service, *places; /* such as GOOGLE_COMPUTE and "zones" */
+    const char *query;            /* such as "instances?maxResults=100" */
+    const char *what;             /* in messages, such as "machines" */
     void (*read)(const json_t *page, const struct google_found *found);
 };
 /* Lists the resources of all collections in each of the target's places; a row without a service
- * ends `collections`. For a place that the platform reports as unreachable, adds a warning. Free
+ * ends `collections`. Adds a warning for a place that the platform reports as unreachable. Free
  * with observed_list_free. */
 CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_target *target,
                                    const struct google_collection *collections,
@@ -187,10 +189,11 @@ CHECKED bool google_list_resources(struct cloud *cloud, const struct fleet_targe
 /* Checks project, credential and places, which must be zones (`has_zones`) or regions. */
 CHECKED bool google_check_target(const struct fleet_target *target, const char *title,
                                  bool has_zones, struct error *error);
-/* These add a finding for each permission and for each service's API. The lists end with NULL. */
+/* Adds a finding for each permission. `permissions` ends with NULL. */
 CHECKED bool google_check_permissions(struct cloud *cloud, const struct fleet_target *target,
                                       const char *const *permissions, json_t *findings,
                                       struct error *error);
+/* Adds a finding for each service: whether its API is enabled. `services` ends with NULL. */
 void google_check_services(struct cloud *cloud, const struct fleet_target *target,
                            const char *const *services, json_t *findings);
 /* Adds {"need", "ok", "fix"}. Takes over the reference `fix`, which is omitted if `ok`. */
@@ -211,14 +214,14 @@ struct google_quotas {
 };
 /* Adds a quota. `limit` < 0: unlimited. */
 void google_quotas_add(struct google_quotas *quotas, const char *name, int64_t limit, int64_t used);
-/* Reads a quota for a place, a region or zone, from Cloud Quotas. A quota that cannot be read
+/* Reads a quota for a place (a region or zone) from Cloud Quotas. A quota that cannot be read
  * counts as missing. */
 void google_quotas_read(struct cloud *cloud, const char *project, const char *service,
                         const char *quota, const char *place, struct google_quotas *quotas);
 /* Adds the finding, and frees the list. */
 void google_quotas_finish(struct google_quotas *quotas, const struct fleet_target *target,
                           const char *place, json_t *findings);
-/* Adds a finding for each place, based on those quotas of `service` in Cloud Quotas that `names`
- * lists. `names` ends with NULL. */
+/* Adds a finding for each of the target's places: whether at least one of the quotas in `names` is
+ * not used up there. These are quotas of `service` in Cloud Quotas. `names` ends with NULL. */
 void google_check_quotas(struct cloud *cloud, const struct fleet_target *target,
                          const char *service, const char *const *names, json_t *findings);

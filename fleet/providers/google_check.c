@@ -10,7 +10,8 @@
 #define PROJECT_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-:."
 #define PLACE_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-/* Recognizes a zone such as "europe-west4-a", or a region such as "europe-west4". */
+/* Returns true for a zone such as "europe-west4-a" or, if not `is_zone`, for a region such as
+ * "europe-west4". */
 static bool is_place(const char *name, bool is_zone)
 {
     size_t length = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps by which Cloud Scheduler ends a resource at its planned end, for platforms that cannot
+/* The steps that make Cloud Scheduler end a resource at its planned end, for platforms that cannot
  * end it themselves. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static json_t *job_body(const struct google_list *list, const char *method, cons
                      request, "retryConfig", "retryCount", 5, "minBackoffDuration", "30s");
 }
 
-/* Replaces a job that is left over from an earlier resource of this name, because its time is
- * different. */
+/* Also deletes a job that is left over from an earlier resource of this name, because that job has
+ * a different time. */
 void google_end_add_job(const struct google_list *list, const char *method, const char *url,
                         const char *body)
 {
@@ -110,7 +110,7 @@ bool google_end_check(const struct desired *desired, const char *title, struct e
     return desired->ends_ms == 0 || desired->made_ms == 0
            || desired->ends_ms <= desired->made_ms + LONGEST_MS
            || error_set(error, ERROR_INVALID,
-                        "on %s a life is at most 364 days, because a Cloud Scheduler schedule has "
-                        "no year: shorten \"life_s\"",
+                        "on %s a deployment can live at most 364 days, because a Cloud Scheduler "
+                        "schedule has no year: shorten \"life_s\"",
                         title);
 }

@@ -130,7 +130,7 @@ static json_t *firewall_body(const struct desired *desired, const struct google_
 static void add_firewall(const struct google_list *list)
 {
     struct step *step = google_add(list, "firewall", "POST", list->machine.firewall_url,
-                                   "Lets the target's source ranges reach the port of");
+                                   "Admits the target's source ranges to the port of");
 
     google_set_creation(step);
     google_machine_set_id(list->desired, step);
@@ -220,7 +220,7 @@ static const char *attribute_of(const json_t *items, const char *key)
     return "";
 }
 
-/* Keeps the platform's message unless the script has failed. */
+/* Keeps the platform's message (out->message) unless the script has failed. */
 void google_machine_read(const json_t *items, struct observed *out)
 {
     static const char *const phases[] = { "image", "weights", "compile", NULL };
@@ -275,8 +275,9 @@ bool google_machine_key(struct cloud *cloud, const char *what, const struct obse
     return cloud_read(cloud, url, &reply, error)
            && (provider_read_key(json_get_text(json_object_get(reply.body, "payload"), "data", ""),
                                  out)
-               || error_set(error, ERROR_UPSTREAM,
-                            "the secret %s has no valid key: add a version with one, and restart "
-                            "the machine",
-                            machine.secret));
+               || error_set(
+                   error, ERROR_UPSTREAM,
+                   "the secret %s has no valid key: add a version with a valid key, and restart "
+                   "the machine",
+                   machine.secret));
 }

@@ -21,10 +21,10 @@
     }
 #define GOOGLE_MACHINE_LOCK                                                                        \
     "the engine requires a key that the machine makes and keeps in Secret Manager, and a "         \
-    "firewall lets only the target's source ranges reach its port"
+    "firewall admits only the target's source ranges to its port"
 #define GOOGLE_MACHINE_KEY_LASTS_MS 60000
 
-/* Fills in the names. `what`: the machine's full name at its platform. */
+/* Fills in the names and URLs. `what`: the machine's full name at its platform. */
 void google_machine_name(const struct desired *desired, const char *what,
                          struct google_machine *out);
 
@@ -52,7 +52,7 @@ bool google_machine_is_inside(const struct fleet_target *target);
 CHECKED bool google_machine_check_needs(struct cloud *cloud, const struct fleet_target *target,
                                         json_t *findings, struct error *error);
 /* INVALID if no Google machine can run the recipe, for example because its engine reads no API key,
- * or if the recipe's hardware cannot be bought in the wanted way, such as spot. */
+ * or if the recipe's hardware cannot be bought in the wanted way (desired->kind). */
 CHECKED bool google_machine_check(const struct desired *desired, const char *title,
                                   struct error *error);
 /* Returns the name of the environment variable from which the recipe's engine reads its API key;
@@ -76,8 +76,8 @@ void google_machine_read(const json_t *items, struct observed *out);
 /* Judges a Compute Engine operation, {"name", "status", "error"}, on the step's resource. */
 CHECKED enum step_state google_machine_judge(const struct step *step, const json_t *operation,
                                              char poll_url[1024], struct error *error);
-/* Judges a reply whose verdict is not CLOUD_DONE. If a resource is not ready yet, the request is
- * repeated. */
+/* Judges a reply whose verdict is not CLOUD_DONE. Returns STEP_RETRY if a resource is not ready
+ * yet. */
 CHECKED enum step_state google_machine_judge_failure(const struct step *step,
                                                      const struct cloud_reply *reply,
                                                      struct error *error);

@@ -147,8 +147,8 @@ bool google_machine_check(const struct desired *desired, const char *title, stru
         return error_set(error, ERROR_INVALID, "on %s a recipe needs an image", title);
     if (strcmp(recipe_text(recipe, "weights.from", ""), "hub") != 0)
         return error_set(error, ERROR_INVALID,
-                         "on %s the engine downloads the weights from the hub, but this recipe's "
-                         "weights are elsewhere",
+                         "on %s the engine downloads the weights from the hub: the recipe's "
+                         "\"weights.from\" must be \"hub\"",
                          title);
     if (google_machine_key_variable(recipe) == NULL)
         return error_set(error, ERROR_INVALID,

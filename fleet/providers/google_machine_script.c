@@ -13,7 +13,8 @@
 
 /* ---- Shell quoting ---- */
 
-/* Appends the word in single quotes. Only a single quote within it needs to be escaped. */
+/* Appends a space and the word in single quotes. Only a single quote within the word needs to be
+ * escaped. */
 static void add_word(struct text *out, const char *word)
 {
     text_add(out, " '");
@@ -162,8 +163,8 @@ static void add_guard(const struct recipe *recipe, struct text *out)
                       "end 'the metadata server cannot be closed to the container'\n");
 }
 
-/* If the recipe has a command, it replaces that of the image: its first word becomes the entry
- * point. */
+/* If the recipe has a command, this command replaces that of the image, and its first word becomes
+ * the entry point. */
 static void add_run(const struct desired *desired, struct text *out)
 {
     const struct recipe *recipe = desired->recipe;

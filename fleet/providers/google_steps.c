@@ -75,7 +75,7 @@ bool google_check_secrets(const struct recipe *recipe, struct error *error)
         if (name[0] == '\0' || name[strspn(name, SECRET_CHARACTERS)] != '\0')
             return error_set(
                 error, ERROR_INVALID,
-                "the recipe's \"environment.%.64s\" must name a secret of Secret Manager: such a "
+                "the recipe's \"environment.%.64s\" must name a secret in Secret Manager: such a "
                 "name has only letters, digits, '-' and '_'",
                 variable);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any Kubernetes cluster: its row in the table of providers, and the requirements for a target and
- * its credential. */
+/* The provider for any Kubernetes cluster: its row in the table of providers, and its requirements
+ * for a target and the target's credential. */
 #include <stdio.h>
 #include <string.h>
 
@@ -137,8 +137,9 @@ static void lint(const struct desired *desired, json_t *warnings)
     const char *from = recipe_text(recipe, "weights.from", "hub");
 
     if (recipe->chips > 0 && recipe_member(recipe, "kubernetes.node_labels") == NULL)
-        json_array_append_new(warnings, json_string("The recipe selects no nodes, so any node with "
-                                                    "its accelerator resource can be used."));
+        json_array_append_new(warnings,
+                              json_string("The recipe selects no nodes, so any node with "
+                                          "the required accelerator resource can be used."));
     if (strcmp(from, "bucket") == 0)
         json_array_append_new(
             warnings,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the provider "kubernetes". A deployment of opsbrain consists of a
- * Kubernetes Deployment and a Service with the same name. If it is to end at some time, there is
- * also a CronJob NAME-end, whose service account can only scale or delete that one Deployment.
+/* Shared by the files of the provider "kubernetes". A deployment that opsbrain makes consists
+ * of a Kubernetes Deployment and a Service with the same name. If it is to end at some time, there
+ * is also a CronJob NAME-end, whose service account can only scale or delete that one Deployment.
  * Private to kubernetes*.c. */
 #pragma once
 
 #include "fleet/providers/provider.h"
 
-#define KUBERNETES_INSTANCE "opsbrain/instance" /* labels */
-#define KUBERNETES_DEPLOYMENT "opsbrain/deployment"
+#define KUBERNETES_INSTANCE "opsbrain/instance"     /* a label: the id of this opsbrain */
+#define KUBERNETES_DEPLOYMENT "opsbrain/deployment" /* a label: the deployment's name */
 /* An annotation: when the deployment ends, in UTC, like 2026-11-23T04:50:00.000Z, or "never". */
 #define KUBERNETES_ENDS "opsbrain/ends"
 #define KUBERNETES_AT_END "opsbrain/at-end" /* an annotation: "stop" or "destroy" */
@@ -18,8 +18,8 @@
         "nvidia.com/gpu", "google.com/tpu", "amd.com/gpu", NULL                                    \
     }
 
-/* Return the bodies of the objects for server-side apply, and the labels that each object has. New
- * references. */
+/* Each of the next six returns the body of one object; kubernetes_labels returns the labels that
+ * all of these objects have. New references. */
 json_t *kubernetes_deployment(const struct desired *desired);
 json_t *kubernetes_service(const struct desired *desired);
 json_t *kubernetes_end_account(const struct desired *desired);

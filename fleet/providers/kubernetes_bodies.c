@@ -10,7 +10,7 @@
 #include "fleet/recipes/recipe.h"
 
 #define END_IMAGE "docker.io/curlimages/curl:8.11.1"
-#define STARTUP_S 900  /* if the recipe has no startup probe */
+#define STARTUP_S 900  /* how long startup can take if the recipe has no startup probe */
 #define PROGRESS_S 900 /* for scheduling and pulling the image, added to the startup time */
 
 const char *kubernetes_accelerator(const struct recipe *recipe)

@@ -53,8 +53,8 @@ enum step_state kubernetes_outcome(const struct step *step, const struct cloud_r
 
         error_set(
             error, ERROR_NOT_FOUND,
-            "the namespace has no Secret %s, which the deployment needs: kubectl create secret "
-            "generic %s --from-literal=KEY=...",
+            "the namespace has no Secret %s, which the deployment needs: create it with kubectl "
+            "create secret generic %s --from-literal=KEY=...",
             secret, secret);
         return STEP_FAILED;
     }

@@ -7,17 +7,18 @@
 #include "fleet/providers/kubernetes.h"
 #include "fleet/recipes/recipe.h"
 
-#define NAME_SIZE 49 /* so that NAME-end fits into the 52 characters of a CronJob's name */
+/* Includes the NUL: NAME-end must fit into the 52 characters of a CronJob's name. */
+#define NAME_SIZE 49
 #define MERGE "application/merge-patch+json"
 #define METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 /* The objects of one deployment, in the order in which they are created; they are removed in
- * reverse order. The objects that end the deployment on time come first, so that nothing costs
- * money before its end is certain. */
+ * reverse order. The objects that end the deployment on time are created first, so that nothing
+ * costs money before its end is certain. */
 static const struct object {
     const char *name;                /* the step's name */
-    const char *kind, *api, *plural; /* api: "/apis/apps/v1" */
-    const char *suffix;              /* is added to the deployment's name */
+    const char *kind, *api, *plural; /* "Deployment", "/apis/apps/v1", "deployments" */
+    const char *suffix; /* appended to the deployment's name to give the object's name */
     json_t *(*body)(const struct desired *desired);
     const char *summary;
     bool is_bare; /* the object has no members that could conflict with another writer's */
@@ -27,7 +28,7 @@ static const struct object {
     { "end-role", "Role", "/apis/rbac.authorization.k8s.io/v1", "roles", "-end",
       kubernetes_end_role, "the right to end this one Deployment" },
     { "end-binding", "RoleBinding", "/apis/rbac.authorization.k8s.io/v1", "rolebindings", "-end",
-      kubernetes_end_binding, "grants the account that right" },
+      kubernetes_end_binding, "gives the account the right to end this one Deployment" },
     { "end", "CronJob", "/apis/batch/v1", "cronjobs", "-end", kubernetes_end_job,
       "the job that ends the deployment on time" },
     { NULL },
@@ -299,7 +300,7 @@ static CHECKED bool check_name(enum provider_verb verb, const struct desired *de
 }
 
 /* If the door is "node_port", a server can be reached from outside the cluster, so it must require
- * its key. */
+ * a key. */
 static CHECKED bool check_key(enum provider_verb verb, const struct desired *desired,
                               struct error *error)
 {

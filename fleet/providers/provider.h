@@ -29,42 +29,42 @@ struct desired {
     const struct fleet_target *target;
     const struct recipe *recipe; /* NULL if not known: only create and update need it */
     const char *deployment;      /* name of the deployment and of its resources */
-    const char *instance;        /* opsbrain's own id, written into all that it creates */
+    const char *instance;        /* the id of this opsbrain, which marks all that it creates */
     const char *place;           /* one of the target's regions or zones; "" if it has none */
     /* how the hardware is bought: "on_demand", "spot", "flex_start", "reserved"; "": not given */
     const char *kind;
-    int64_t made_ms;          /* UTC: when the plan was made */
-    int64_t ends_ms;          /* UTC: when it ends; 0: never */
-    bool end_destroys;        /* false: the server is only stopped at its end */
-    int64_t replicas;         /* 0: the recipe's maximum */
+    int64_t made_ms;   /* UTC: when the plan was made */
+    int64_t ends_ms;   /* UTC: when the deployment ends; 0: never */
+    bool end_destroys; /* true: the end destroys the deployment; false: the end only stops it */
+    int64_t replicas;  /* 0: the recipe's maximum */
     const char *request_seed; /* the plan's id, from which the ids of its requests are derived */
 };
 
 const char *desired_at_end(const struct desired *desired); /* "stop" or "destroy"; static */
 /* Returns the maximum number of servers that run at once: `replicas` or, if that is 0, the recipe's
- * maximum; 1 if there is no recipe either. */
+ * maximum. Returns 1 if neither is known. */
 int64_t desired_replicas(const struct desired *desired);
 
-/* One request of a plan. The steps are sent in order, each once the previous one is done. If the
+/* One request of a plan. The steps are sent in order, each after the previous one is done. If the
  * last step is a GET that only waits for the server, it is not sent: fleet/managed observes the
  * server instead. */
 struct step {
     char name[64];         /* unique in the plan: "service", "end", "firewall" */
     char method[8];        /* GET for a step that only checks or waits */
     char url[1024];        /* in the form that cloud_call takes */
-    char content_type[64]; /* "" for application/json */
+    char content_type[64]; /* of the body or, for a GET, of the reply; "": application/json */
     json_t *body;          /* NULL for none; never contains a secret */
-    /* URL of the same request as a dry run, sent while the plan is made; "" if there is none. For a
-     * GET, it checks a precondition, such as that a secret exists. The plan is refused unless the
-     * outcome is STEP_DONE or STEP_WAIT. */
+    /* URL of the same request as a dry run, sent while the plan is made; "" if there is none. A
+     * GET with such a URL checks a precondition, such as that a secret exists. The plan is refused
+     * unless the outcome of the dry run is STEP_DONE or STEP_WAIT. */
     char dry_run_url[1024];
-    /* URL of what the step creates, changes, deletes or reads. If the reply is lost, reading it
-     * may show whether the request was carried out. */
+    /* URL of what the step creates, changes, deletes or reads. If the reply is lost, a GET of this
+     * URL can show whether the request was carried out. */
     char resource[512];
     /* If the plan fails or is cancelled, a DELETE of this URL removes what the step created; "": it
      * is not removed. */
     char undo_url[1024];
-    bool creates;        /* the step creates `resource`, and does not change an existing one */
+    bool creates; /* the step creates `resource`; false: it changes, deletes or reads `resource` */
     bool absent_is_done; /* a 404 is success, as for a deletion */
     /* How long an accepted request is allowed to take. 0: as long as a server is allowed to take to
      * become ready. STEP_WAITS_TO_END: until the deployment's end, for example to wait for
@@ -144,10 +144,10 @@ json_t *provider_schedule(int64_t at_ms);
  * recipe's `command`, if it has one, becomes "command", which replaces the image's program; the
  * rest of the recipe's command line becomes "args". */
 void provider_set_program(const struct desired *desired, json_t *container);
-/* Adds the members of a container that are compared for drift. A missing one is added, too, as null
- * or as the digest of an empty environment, so that setting it later counts as a difference. Other
- * people may have put secrets into the environment, so only its digest is added; secrets in the
- * command line are masked. */
+/* Adds the members of a container that are compared for drift. A missing member is added as null,
+ * and a missing environment as the digest of an empty text, so that setting it later counts as a
+ * difference. Other people may have put secrets into the environment, so only its digest is added;
+ * secrets in the command line are masked. */
 void provider_compare_container(const json_t *container, json_t *fields);
 /* Decodes a server's key, which a secret store returns in base64. Returns false unless the
  * key is text of 1 to SECRET_VALUE_SIZE - 1 bytes. */
@@ -175,8 +175,8 @@ struct provider {
     CHECKED enum step_state (*outcome)(const struct step *step, const struct cloud_reply *reply,
                                        char poll_url[1024], struct error *error);
     /* Returns the part of a resource's document that has its labels, or the document itself if the
-     * labels are at its top level or in its "metadata". Borrowed. The pointer is NULL for platforms
-     * whose documents always have them there. */
+     * labels are at its top level or in its "metadata". Borrowed. This member is NULL for
+     * platforms whose documents always have the labels there. */
     const json_t *(*labelled)(const json_t *resource);
     /* Observes the deployment. Also returns true if it does not exist (state "absent"). */
     CHECKED bool (*observe)(struct cloud *cloud, const struct desired *desired,
@@ -204,8 +204,8 @@ struct provider {
      * name, the resource, the address and the place. */
     CHECKED bool (*key)(struct cloud *cloud, const struct observed *observed,
                         char out[SECRET_VALUE_SIZE], struct error *error);
-    bool keeps_replicas; /* an update or extension leaves the number of servers as it is */
-    /* How long a key may be cached; 0: not at all, for example because `cloud` caches the token. */
+    bool keeps_replicas; /* an update or extension keeps the number of servers, unless it is 0 */
+    /* How long a key can be cached; 0: not at all, for example because `cloud` caches the token. */
     int64_t key_lasts_ms;
 };
 

@@ -20,15 +20,16 @@ struct fleet_target {
     char places[FLEET_PLACES_MAX][FLEET_PLACE_SIZE];
     size_t place_count;
     char network[256], subnetwork[256]; /* "": the provider's default */
-    /* from where a server's port can be reached */
+    /* the IP ranges from which a server's port can be reached */
     char source_ranges[FLEET_PLACES_MAX][FLEET_PLACE_SIZE];
     size_t source_range_count;
-    char service_account[256]; /* that servers run as; "" for the provider's default */
-    char bucket[128];          /* with the weights to mount; "" for none */
-    char reservation[64];      /* the reservation for the kind "reserved"; "" for any that fits */
+    char service_account[256]; /* the account that servers run as; "": the provider's default */
+    char bucket[128];          /* the bucket with the weights to mount; "": none */
+    /* name of the reservation that the kind "reserved" uses; "": any reservation that fits */
+    char reservation[64];
     /* how servers are reached: "cluster", "proxy" or "node_port" on Kubernetes, "external" or
      * "internal" on Google's machines; "": the platform's default */
     char door[16];
-    char proxy[512]; /* for calls to the cloud; "" for none */
+    char proxy[512]; /* URL of the proxy for calls to the cloud; "": none */
     struct cloud_credential credential;
 };

@@ -13,7 +13,7 @@ static CHECKED bool check_target(const struct fleet_target *target, struct error
 {
     return target->credential.kind == CLOUD_NONE
            || error_set(error, ERROR_INVALID,
-                        "\"credential\" is \"%s\": a target on this machine must have none",
+                        "\"credential\" must be \"none\" for a target on this machine, not \"%s\"",
                         cloud_kind_name(target->credential.kind));
 }
 

@@ -5,8 +5,8 @@
 
 #include "fleet/providers/provider.h"
 
-#define THIS_MACHINE_INSTANCE "opsbrain/instance" /* labels */
-#define THIS_MACHINE_DEPLOYMENT "opsbrain/deployment"
+#define THIS_MACHINE_INSTANCE "opsbrain/instance"     /* a label: the id of this opsbrain */
+#define THIS_MACHINE_DEPLOYMENT "opsbrain/deployment" /* a label: the deployment's name */
 
 /* How an engine gets its API key, and what makes it listen on loopback only. */
 struct this_machine_engine {
@@ -17,8 +17,8 @@ struct this_machine_engine {
 /* Returns NULL if the recipe's engine is not known. Static. */
 const struct this_machine_engine *this_machine_engine_of(const struct recipe *recipe);
 
-/* Returns the body of the request that creates the server, which fleet/machine reads. New
- * reference. */
+/* Returns the body of the request to fleet/machine that creates the server. `now` is what observe()
+ * found, or NULL. New reference. */
 json_t *this_machine_body(const struct desired *desired, const struct observed *now);
 
 CHECKED bool this_machine_steps(enum provider_verb verb, const struct desired *desired,

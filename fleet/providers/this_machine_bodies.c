@@ -7,7 +7,7 @@
 #include "fleet/providers/this_machine.h"
 #include "fleet/recipes/recipe.h"
 
-#define STARTUP_S 900 /* if the recipe has no startup probe */
+#define STARTUP_S 900 /* how long startup can take if the recipe has no startup probe */
 
 /* Returns the port on the host; the port inside a container ("port") can be different. */
 static int64_t port_of(const struct recipe *recipe)
@@ -219,6 +219,6 @@ void this_machine_command(const struct desired *desired, const struct step *step
                   desired->recipe != NULL
                       ? recipe_text(desired->recipe, "probes.startup.path", "/health")
                       : "/health");
-    else /* the server's watchdog does it, not a shell command */
+    else /* the server's watchdog carries out this step; no shell command does */
         text_addf(out, "# %s\n", step->summary);
 }

@@ -232,7 +232,7 @@ static CHECKED enum step_state judge(const struct step *step, const json_t *serv
     if (strcmp(step->method, "GET") != 0 || strcmp(state, step->name) == 0)
         return STEP_DONE;
     if (strcmp(step->name, "stopped") == 0 && strcmp(state, "failed") == 0)
-        return STEP_DONE; /* a server that failed is ended by its watchdog */
+        return STEP_DONE; /* a failed server no longer runs: its watchdog ends it */
     if (strcmp(step->name, "ready") != 0 || strcmp(state, "failed") != 0)
         return STEP_WAIT;
     error_set(error, ERROR_UPSTREAM, "%s", json_get_text(server, "message", ""));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider for Google's Cloud TPU: its row in the table of providers, and what it requires. */
+/* The provider for Google's Cloud TPU: its row in the table of providers, and what a target
+ * needs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -35,8 +35,8 @@ void tpu_command(const struct desired *desired, const struct step *step, struct 
 
 /* Read the JSON object of a queued resource or of a node into a zeroed `out`. tpu_read_node also
  * accepts an `out` that tpu_read_queued has filled in from the node's queued resource, and keeps
- * its name, URL and id. `is_inside`: use the node's internal address even if it has an external
- * one. Neither does any I/O. */
+ * the name, URL and id in it. `is_inside`: use the node's internal address even if it has an
+ * external one. Neither function does any I/O. */
 void tpu_read_queued(const json_t *queued, struct observed *out);
 void tpu_read_node(const json_t *node, bool is_inside, struct observed *out);
 /* Reads what the machine's script reports in the guest attributes. Does no I/O. */

@@ -16,11 +16,12 @@
  * than one machine has. */
 static const struct generation {
     const char *hardware;
-    /* of an accelerator type; the number after the prefix counts cores: v5p-8 has 4 chips */
+    /* how its accelerator types begin; the number after the prefix counts cores, so "v5p-8" has 8
+     * cores on 4 chips */
     const char *prefix;
-    int64_t cores; /* per chip */
-    const char *runtime;
-    const char *chips; /* the numbers of chips that one machine can have, separated by spaces */
+    int64_t cores;       /* per chip */
+    const char *runtime; /* the runtime version that it needs */
+    const char *chips;   /* the numbers of chips that one machine can have, separated by spaces */
 } generations[] = {
     { "google-tpu-v5e", "v5litepod-", 1, "v2-alpha-tpuv5-lite", " 1 4 8 " },
     { "google-tpu-v5p", "v5p-", 2, "v2-alpha-tpuv5", " 4 " },
@@ -141,7 +142,7 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
     const struct recipe *recipe = desired->recipe;
     bool is_flex_start = tpu_is_flex_start(desired);
     const struct google_warning rows[] = {
-        { is_flex_start, "Flex-start is only in the v2alpha1 API, which Google may change." },
+        { is_flex_start, "Flex-start is only in the v2alpha1 API, which Google might change." },
         { is_flex_start,
           "Flex-start counts the life from when there is capacity: if opsbrain is gone, "
           "the machine ends later than planned, by the length of the wait." },
@@ -149,9 +150,9 @@ void tpu_lint(const struct desired *desired, json_t *warnings)
           "Flex-start and spot need preemptible quota of the TPU API in the zone: without quota or "
           "capacity, flex-start waits and spot fails." },
         { strcmp(desired->kind, "reserved") == 0 && desired->target->reservation[0] == '\0',
-          "The target names no reservation: one of the project's is used." },
+          "The target names no reservation, so one of the project's reservations is used." },
         { !recipe_lists(recipe, "places", desired->place),
-          "The recipe does not name this zone, which may not have the hardware." },
+          "The recipe does not name this zone, which might not have the hardware." },
         { !is_flex_start && recipe_integer(recipe, "disk_gb", 0) > STANDARD_DISK_GB,
           "The disk is 100 GB, whatever the recipe says: the v2 API has no member for its size." },
     };

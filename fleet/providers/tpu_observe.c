@@ -15,8 +15,8 @@ static bool may_have_node(const struct observed *observed)
 
 /* ---- One deployment ---- */
 
-/* Reads the guest attributes that the machine's script sets. A failure is ignored: there are none
- * before the script runs, and the account may lack the permission to read them. */
+/* Reads the guest attributes that the machine's script sets. A failure is ignored: the attributes
+ * do not exist before the script runs, and opsbrain's account might not be allowed to read them. */
 static void read_guest_attributes(struct cloud *cloud, const char *url, struct observed *out)
 {
     json_auto_t *body = json_pack("{s:s, s:[s]}", "queryPath", GOOGLE_ATTRIBUTES, "workerIds", "0");

@@ -7,7 +7,7 @@
 #include "fleet/providers/tpu.h"
 
 /* Judges a queued resource for the step that waits until there is a machine. A queued resource that
- * has failed or is being deleted never gets a machine. */
+ * has failed, or that is being suspended or deleted, never gets a machine. */
 static CHECKED enum step_state judge_queued(const struct step *step, const json_t *queued,
                                             char poll_url[1024], struct error *error)
 {
@@ -50,8 +50,9 @@ static CHECKED enum step_state judge_node(const struct step *step, const json_t 
     return state;
 }
 
-/* Requests to stop and start a node have no id: a repeated request is refused while the first is in
- * progress. The node's state then shows whether the first was carried out. */
+/* A request to stop or start a node cannot have a request id, so if it is repeated, the platform
+ * refuses it while the first request is in progress. The node's state then shows whether the first
+ * request was carried out. */
 static bool is_refused_switch(const struct step *step, const struct cloud_reply *reply)
 {
     static const char *const switches[] = { "stop", "start", NULL };
@@ -106,7 +107,8 @@ static CHECKED enum step_state judge_done(const struct step *step, const json_t 
     return judge_operation(step, body, poll_url, error);
 }
 
-/* Recognizes an exceeded quota for chips: unlike a quota for requests, it does not refill. */
+/* Returns true if the quota for chips is exceeded. Waiting does not help, unlike with a quota for
+ * requests. */
 static bool is_out_of_chips(const struct cloud_reply *reply)
 {
     return reply->status == 429 && strstr(reply->message, "PerProjectPerZone") != NULL;
@@ -123,7 +125,7 @@ enum step_state tpu_outcome(const struct step *step, const struct cloud_reply *r
         return STEP_WAIT;
     }
     if (is_out_of_chips(reply)) {
-        error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more, or use another zone",
+        error_set(error, ERROR_UPSTREAM, "%.400s; ask Google for more quota, or use another zone",
                   reply->message);
         return STEP_FAILED;
     }

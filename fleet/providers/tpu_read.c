@@ -5,8 +5,8 @@
 #include "base/json/json.h"
 #include "fleet/providers/tpu.h"
 
-/* The creation time serves as an id: it distinguishes a plan's resource from a later one of the
- * same name. */
+/* The creation time serves as an id: it distinguishes a plan's resource from a later one with
+ * the same name. */
 static void read_identity(const json_t *object, struct observed *out)
 {
     const char *made = json_get_text(object, "createTime", "");
@@ -97,8 +97,8 @@ static void read_suspension(const json_t *state, struct observed *out)
                              "was needed; the request remains, and costs nothing");
 }
 
-/* Every state that is not listed below counts as waiting for capacity. Such states are
- * WAITING_FOR_RESOURCES, its predecessor ACCEPTED, and unknown ones. */
+/* Every state that is not named below counts as waiting for capacity: ACCEPTED,
+ * WAITING_FOR_RESOURCES, and any state that is not known here. */
 static void read_queue(const json_t *queued, struct observed *out)
 {
     static const struct {

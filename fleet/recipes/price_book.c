@@ -16,14 +16,14 @@ extern const char catalog_prices_json[];
 
 struct price_row {
     const char *item, *kind, *source, *as_of;
-    const json_t *regions; /* empty: the source names none, so the row applies to all */
+    const json_t *regions; /* empty: the source names no region, so the row applies to all */
     double usd_per_hour;   /* for one unit of the item */
     const char *apart;     /* why the row is kept but never used; NULL: it is used */
     const json_t *json;
 };
 
 struct price_book {
-    json_t *json; /* owns the rows' texts */
+    json_t *json; /* owns the rows' strings */
     struct price_row *rows;
     size_t count;
 };
@@ -116,8 +116,8 @@ json_t *price_book_rows(const struct price_book *book, const char *item)
 
 /* ---- What a replica costs ---- */
 
-/* A region contains its zones: "us-east5" contains "us-east5-b"; "us-*" is every region that begins
- * with "us-". */
+/* A region contains its zones: "us-east5" contains "us-east5-b"; "us-*" contains every place that
+ * begins with "us-". */
 static bool is_in_region(const char *place, const char *region)
 {
     size_t length = strlen(region);
@@ -150,7 +150,7 @@ struct adding {
     double most, least;
     struct text sum, sources;
     json_t *used;
-    const char *unknown; /* the first item without a row */
+    const char *unknown; /* the first item without a row that applies; NULL: none */
 };
 
 static void note_source(struct adding *adding, const struct price_row *row)

@@ -11,7 +11,8 @@ struct price_book;
 /* Reads the embedded file. INTERNAL if it is wrong. Free with price_book_destroy. */
 CHECKED bool price_book_create(struct price_book **out, struct error *error);
 /* Reads a JSON array of rows; exported for tests. INVALID if it is not an array, or if a row is
- * wrong: the message then names the member and, if the row has one, the item. */
+ * wrong. For a wrong row, the message names the wrong member and the row's item, or "a row" if
+ * the item is missing. */
 CHECKED bool price_book_parse(const char *json, struct price_book **out, struct error *error);
 void price_book_destroy(struct price_book *book); /* does nothing for NULL */
 size_t price_book_count(const struct price_book *book);
@@ -24,7 +25,7 @@ struct price {
     bool known; /* the recipe has a `cost`, and each of its items has a row for place and kind */
     double usd_per_hour;   /* for one replica; if rows disagree, the highest; NAN: not known */
     double least_per_hour; /* the same, but the lowest if rows disagree */
-    char breakdown[512];   /* the sum, with sources and dates; or why there is none */
+    char breakdown[512];   /* the sum, with sources and dates; or why there is no price */
     char rows[DIGEST_TEXT_SIZE]; /* digest of the rows that were used; "": none */
 };
 

@@ -32,10 +32,10 @@ struct recipe {
     char hardware[64]; /* a name from catalog/hardware.json; "": whatever the machine has */
     int64_t chips;     /* accelerators per replica; 0: `hardware` is "" */
     char status[16];   /* "verified", "reported" or "cannot_work" */
-    char reason[512];  /* why it cannot work */
+    char reason[512];  /* if `status` is "cannot_work": why */
     char source[512];  /* where the recipe is from */
     char as_of[16];    /* the source's date, YYYY-MM-DD */
-    json_t *document;  /* the complete recipe; every member has its type and is in its range */
+    json_t *document;  /* the complete recipe; each member has the right type and is in range */
 };
 
 /* Checks and reads a recipe. INVALID if it is too long, is not a JSON object, lacks a member or has
@@ -46,16 +46,17 @@ CHECKED bool recipe_read(const json_t *document, struct recipe *out, struct erro
 void recipe_finish(struct recipe *recipe); /* does nothing for a zeroed one */
 
 /* Copies the recipe, replacing values with those in `overrides`, such as {"max_model_len": 8192}.
- * The recipe's own "overrides" say which members it opens to other values, and within which ranges.
- * NULL or {} changes nothing. INVALID, for example, if the recipe does not open a member, or not to
- * that value: the message says what it opens. Image, command, mounts, accounts and environment
- * (except Ollama's context length) can never be opened. Free with recipe_finish. */
+ * The recipe's own "overrides" say which members it opens (lets have other values), and which
+ * values it allows for each. NULL or {} changes nothing. INVALID, for example, if the recipe does
+ * not open a member or does not allow the value: the message says what the recipe opens or allows.
+ * Image, command, mounts, accounts and environment (except Ollama's context length) can never be
+ * opened. Free with recipe_finish. */
 CHECKED bool recipe_override(const struct recipe *recipe, const json_t *overrides,
                              struct recipe *out, struct error *error);
 /* The same, but the values are strings: {"max_model_len": "8192"}. */
 CHECKED bool recipe_override_texts(const struct recipe *recipe, const json_t *overrides,
                                    struct recipe *out, struct error *error);
-/* Returns the members that the recipe opens, with their present values:
+/* Returns the members that the recipe opens, with their present values and ranges:
  * {"max_model_len": {"value": 16384, "least": 1024, "most": 16384}, ...}. New reference. */
 json_t *recipe_overrides(const struct recipe *recipe);
 

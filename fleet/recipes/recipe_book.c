@@ -20,7 +20,7 @@ struct recipe_book {
     size_t count;
 };
 
-/* Adds a recipe, whose name must match its file's. */
+/* Adds a recipe. Its name must be the file's name without ".json". */
 static CHECKED bool add(struct recipe_book *book, enum recipe_origin origin, const char *file_name,
                         const char *json, size_t length, struct error *error)
 {
@@ -52,7 +52,7 @@ static CHECKED bool add_catalogue(struct recipe_book *book, struct error *error)
 
 /* ---- The team's folder ---- */
 
-/* Reads at most one byte more than a recipe can have: recipe_parse then refuses a larger file. */
+/* Reads at most one byte more than a recipe can have, so that recipe_parse refuses larger files. */
 static CHECKED bool read_file(const char *path, struct text *out, struct error *error)
 {
     FILE *file = fopen(path, "re");

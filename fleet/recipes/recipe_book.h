@@ -10,9 +10,9 @@
 struct recipe_book;
 
 /* Reads the catalogue and, unless `folder` is "", the folder's files NAME.json, each with the
- * recipe of that name. INVALID if a file is invalid, if it has the name of a recipe in the
- * catalogue, or if the folder cannot be read or has too many recipes; the message names the file,
- * recipe or folder. INTERNAL if a recipe in the catalogue is invalid. Free with
+ * recipe of that name. INVALID if a file is invalid, if a recipe in the folder has the same name as
+ * one in the catalogue, or if the folder cannot be read or has too many recipes; the message
+ * names the file, recipe or folder. INTERNAL if a recipe in the catalogue is invalid. Free with
  * recipe_book_destroy. */
 CHECKED bool recipe_book_create(const char *folder, struct recipe_book **out, struct error *error);
 void recipe_book_destroy(struct recipe_book *book); /* does nothing for NULL */

@@ -217,8 +217,8 @@ static const struct recipe_member *find(const struct recipe_member *members, con
     return NULL;
 }
 
-/* Checks only the types in the section for a provider. The provider checks the values when it
- * builds requests from them. */
+/* Checks only types and numbers of entries in the section for a provider. The provider checks the
+ * values when it builds requests from them. */
 static CHECKED bool check_section(const char *name, const json_t *value, struct error *error)
 {
     const json_t *member, *item;

@@ -116,7 +116,7 @@ static double token_bytes(const struct serving *serving)
     return (layers.sliding + layers.full) * fmax(layers.sliding_bytes, layers.full_bytes);
 }
 
-/* On a GPU, layers with a sliding window free the pages outside of the window. */
+/* On a GPU, layers with a sliding window free the pages outside the window. */
 static double request_bytes(const struct serving *serving)
 {
     const struct kv_layers layers = layers_of(serving);

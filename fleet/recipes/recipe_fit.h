@@ -12,15 +12,15 @@ struct recipe_fit {
      * are NAN. */
     bool known;
     bool fits;
-    double usable_bytes;       /* the share of the accelerators' memory that the engine may use */
+    double usable_bytes;       /* how much of the accelerators' memory the engine can use */
     double weights_bytes;      /* on the accelerators */
     double overhead_bytes;     /* activations, graphs, the engine itself */
     double kv_bytes;           /* left for the KV cache; < 0: weights and overhead do not fit */
-    double kv_bytes_per_token; /* the size from which the engine computes its capacity */
-    int64_t kv_tokens;         /* the capacity that the engine will report; 0 if nothing is left */
-    double request_bytes;      /* KV cache for one request with the longest context */
-    int64_t context_tokens;
-    char arithmetic[480]; /* the figures, or why there are none, in one sentence */
+    double kv_bytes_per_token; /* the engine computes kv_tokens as kv_bytes / kv_bytes_per_token */
+    int64_t kv_tokens;      /* how many tokens fit into kv_bytes; 0 if nothing is left for them */
+    double request_bytes;   /* KV cache for one request with the longest context */
+    int64_t context_tokens; /* the longest context; 0: not known */
+    char arithmetic[480];   /* the figures, or why there are none, in one sentence */
 };
 
 /* Computes the memory that the recipe needs. INVALID if the recipe asks for more than its hardware

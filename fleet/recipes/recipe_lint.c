@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define STARTUP_LONGEST_S 240 /* Cloud Run's limit for startup probes */
+/* Cloud Run's limit on "initial_s" and "period_s" of startup probes */
+#define STARTUP_LONGEST_S 240
 
 /* ---- Used by several rules ---- */
 
@@ -248,13 +249,14 @@ static bool lacks_startup_probe(const struct recipe_lint_case *candidate)
 
 static const struct rule {
     const char *provider; /* NULL: all */
-    bool refused;         /* by the platform or by opsbrain; false: only warned about */
+    bool refused;         /* the platform or opsbrain refuses the recipe; false: only a warning */
     bool (*breaks)(const struct recipe_lint_case *candidate);
     const char *sentence;
 } rules[] = {
     { "cloud_run", true, has_another_accelerator,
       "Cloud Run has no such accelerator: it has the L4 and the RTX PRO 6000" },
-    { "cloud_run", true, has_several_gpus, "Cloud Run gives an instance exactly one GPU" },
+    { "cloud_run", true, has_several_gpus,
+      "Cloud Run gives an instance exactly one GPU: set \"chips\" to 1" },
     { "cloud_run", true, is_too_small_for_l4,
       "on Cloud Run, an L4 needs at least 4 CPUs and 16 GiB of memory: raise \"host\"" },
     { "cloud_run", true, is_too_small_for_rtx6000,
@@ -267,7 +269,8 @@ static const struct rule {
       "us-central1" },
     { "cloud_run", true, probes_too_slowly,
       "on Cloud Run, \"initial_s\" and \"period_s\" of the startup probe must be at most 240 s" },
-    { "cloud_run", true, probe_overlaps, "a probe's timeout must be at most its period" },
+    { "cloud_run", true, probe_overlaps,
+      "on Cloud Run, a probe's \"timeout_s\" must be at most its \"period_s\"" },
     { "cloud_run", true, timeout_is_too_long,
       "on Cloud Run, a request can take at most 3600 s: lower \"timeout_s\"" },
     { "cloud_run", false, pays_for_two_zones,
@@ -276,13 +279,14 @@ static const struct rule {
       "Without \"scale.concurrency\", Cloud Run sends up to 80 requests at a time to one engine: "
       "set it to one or two times --max-num-seqs." },
     { "cloud_run", false, queues_in_the_engine,
-      "The concurrency is more than twice --max-num-seqs: requests wait in the engine, and no "
-      "other instance starts." },
+      "\"scale.concurrency\" is more than twice --max-num-seqs: requests wait in the engine, and "
+      "no other instance starts." },
     { "cloud_run", false, never_fills_a_batch,
-      "The concurrency is below --max-num-seqs: the engine never batches as much as it could." },
+      "\"scale.concurrency\" is below --max-num-seqs: the engine never batches as much as it "
+      "could." },
     { "cloud_run", false, may_need_a_newer_driver,
       "Cloud Run's L4 has driver 535 (CUDA 12.2): an image for CUDA 12.9 or later needs the "
-      "forward compatibility libraries; otherwise it fails with error 803." },
+      "forward compatibility libraries; otherwise the engine fails with error 803." },
     { "cloud_run", false, mounts_as_another_user,
       "vLLM's image runs as uid 1001: mount the bucket with uid=1001 and gid=1001." },
     { "cloud_run", false, copies_to_memory,
@@ -303,8 +307,8 @@ static const struct rule {
     { "compute_engine", true, has_a_small_disk_for_tpu,
       "a machine with TPUs needs a disk of at least 200 GB: raise \"disk_gb\"" },
     { NULL, false, is_flex_start,
-      "With flex-start, a request is accepted even if there is no quota or capacity, and stays "
-      "pending." },
+      "With flex-start, a request for a machine is accepted even if there is no quota or capacity; "
+      "it then stays pending." },
     { NULL, false, is_spot,
       "A request for a spot machine fails at once if there is no capacity, and the machine can be "
       "taken away at any time." },
@@ -312,7 +316,8 @@ static const struct rule {
       "The image is named by a tag, so a later start can run a different image: name it by its "
       "digest (@sha256:...)." },
     { NULL, true, is_in_development_mode,
-      "VLLM_SERVER_DEV_MODE lets anyone who can reach the server change it: remove it" },
+      "VLLM_SERVER_DEV_MODE lets anyone who can reach the server reconfigure it: remove this "
+      "variable from \"environment\"" },
     { NULL, false, trusts_remote_code,
       "--trust-remote-code runs code that comes with the checkpoint." },
     { NULL, false, lacks_shared_memory,

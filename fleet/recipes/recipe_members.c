@@ -234,9 +234,10 @@ static const struct recipe_member licence[] = {
 };
 
 static const struct recipe_member host[] = {
-    { "cpu", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "vCPUs" },
+    { "cpu", RECIPE_INTEGER, .low = 1, .high = 1024, .help = "Number of virtual CPUs" },
     { "memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "Main memory, in GiB" },
-    { "shared_memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384, .help = "/dev/shm" },
+    { "shared_memory_gib", RECIPE_INTEGER, .low = 1, .high = 16384,
+      .help = "Size of /dev/shm, in GiB" },
     { "machine", RECIPE_NAME, .low = 1, .high = 63, .help = "Machine type, such as g2-standard-4" },
     { 0 },
 };
@@ -309,17 +310,18 @@ const struct recipe_member recipe_members[] = {
           "default" },
     { "places", RECIPE_WORDS, .low = 1, .high = 32,
       .help = "Regions or zones that have the hardware; the first is the default" },
-    { "scale", RECIPE_OBJECT, .members = scale, .help = "Instances" },
+    { "scale", RECIPE_OBJECT, .members = scale,
+      .help = "How many instances can run, and how many requests each handles at a time" },
     { "cost", RECIPE_OBJECTS, .high = 16, .members = cost,
       .help = "What one replica costs; []: nothing; if missing: not known" },
     { "overrides", RECIPE_MAP, .high = 32, .judge = judge_override,
-      .help = "What a plan can override" },
-    { "notes", RECIPE_TEXTS, .high = 16, .help = "What to know before using it" },
+      .help = "The members that a plan can override, each with a range or with choices" },
+    { "notes", RECIPE_TEXTS, .high = 16, .help = "What to know before using the recipe" },
     { "status", RECIPE_CHOICE, .required = true, .choices = statuses,
       .help =
           "\"verified\" (somebody ran it and recorded the result), \"reported\" (the source only "
           "says that it works) or \"cannot_work\" (it is known not to work; \"reason\" says why)" },
-    { "reason", RECIPE_TEXT, .low = 5, .high = 500, .help = "Why it cannot work" },
+    { "reason", RECIPE_TEXT, .low = 5, .high = 500, .help = "Why the recipe cannot work" },
     { "source", RECIPE_TEXT, .required = true, .low = 5, .high = 500,
       .help = "Where the recipe comes from" },
     { "as_of", RECIPE_DATE, .required = true, .help = "The date of the source" },

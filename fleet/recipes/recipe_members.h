@@ -9,15 +9,15 @@
 
 enum recipe_value {
     RECIPE_TEXT = 1, /* a printable string of `low` to `high` bytes */
-    RECIPE_WORD,     /* a text without spaces */
-    RECIPE_NAME,     /* a text that has only letters, digits, ".", "_" and "-" */
+    RECIPE_WORD,     /* like RECIPE_TEXT, but without spaces */
+    RECIPE_NAME,     /* like RECIPE_TEXT, but only letters, digits, ".", "_" and "-" */
     RECIPE_CHOICE,   /* one of `choices` */
     RECIPE_DATE,     /* YYYY-MM-DD */
     RECIPE_INTEGER,  /* from `low` to `high` */
     RECIPE_NUMBER,   /* from `low` to `high` */
     RECIPE_BOOLEAN,
-    RECIPE_WORDS,   /* a list of `low` to `high` words */
-    RECIPE_TEXTS,   /* a list of `low` to `high` texts */
+    RECIPE_WORDS,   /* a list of `low` to `high` strings without spaces */
+    RECIPE_TEXTS,   /* a list of `low` to `high` strings */
     RECIPE_OBJECT,  /* an object with `members` */
     RECIPE_OBJECTS, /* a list of `low` to `high` objects, each with `members` */
     RECIPE_MAP, /* an object with `low` to `high` members of any name, each checked by `judge` */
@@ -28,8 +28,8 @@ struct recipe_member {
     enum recipe_value value;
     bool required;
     double low, high;
-    /* CHOICE: the values allowed; WORDS, TEXTS: those allowed for each entry (NULL: any). Ends with
-     * NULL. */
+    /* CHOICE: the values allowed. WORDS, TEXTS: the values allowed for each entry; NULL: any. The
+     * list ends with NULL. */
     const char *const *choices;
     const struct recipe_member *members; /* ends with a NULL name */
     /* MAP: checks one member; `path` is the map's path, for the error message. */

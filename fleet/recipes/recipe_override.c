@@ -37,10 +37,10 @@ bool recipe_openings_check(const json_t *recipe, struct error *error)
         const json_t *value = recipe_member_of(recipe, opening->path);
 
         if (value == NULL || !is_in_range(opening, range, value))
-            return error_set(
-                error, ERROR_INVALID, "the recipe's \"overrides\" opens \"%s\", but %s", name,
-                value == NULL ? "the recipe has no value for it: add one"
-                              : "the recipe's own value is not in the range given there");
+            return error_set(error, ERROR_INVALID,
+                             "the recipe's \"overrides\" opens \"%s\", but %s", name,
+                             value == NULL ? "the recipe has no value for it: add one"
+                                           : "does not allow the recipe's own value");
     }
     return true;
 }
@@ -95,7 +95,7 @@ static CHECKED bool refuse_value(const struct recipe *recipe, const char *name, 
                      recipe->name, name, text_string(&allowed), text_string(&shown));
 }
 
-/* Replaces the value at the path. It exists, because recipe_openings_check has checked that. */
+/* Replaces the value at the path. The path exists: recipe_openings_check has checked that. */
 static void write_at(json_t *object, const char *path, json_t *value)
 {
     const char *dot = strchr(path, '.');

@@ -22,7 +22,7 @@ const struct field cell_answer_fields[] = {
     { "output_tokens", VALUE_INTEGER, .help = "Answer length requested." },
     { "state", VALUE_TEXT,
       .help =
-          "pending, measured, infeasible (longer than the context), failed, skipped, or inferred "
+          "pending, measured, infeasible (too long for the server), failed, skipped, or inferred "
           "(an adaptive search did not need to measure it: it has no figures)." },
     { "reason", VALUE_TEXT, .optional = true,
       .help = "Why it was not measured, is uneven or was measured again; if inferred: why it did "
@@ -87,7 +87,7 @@ const struct field cell_answer_fields[] = {
       .help = "True: in an open loop, requests arrived faster than they were answered; there is no "
               "steady state, and latencies grow with the window's length." },
     { "unsettled", VALUE_BOOLEAN, .sparse = true,
-      .help = "True: the warm-up ended at its limit, before two successive windows agreed." },
+      .help = "True: the warm-up ended at its limit, before the load had settled." },
     { "queue_growth_per_s", VALUE_NUMBER, .optional = true,
       .help = "Open loop: growth per second in the number of requests due but not answered." },
     { "unanswered", VALUE_INTEGER, .included = INCLUDED_IN_DETAIL, .optional = true,
@@ -119,8 +119,8 @@ static void add_latency(json_t *json, const char *p50, const char *p99,
     json_object_set_new(json, p99, json_number_or_null(latency->p99_ms));
 }
 
-/* Adds the figures that only unusual streams have: chunks of several tokens, or reasoning before
- * the answer. */
+/* Adds the figures for unusual streams: streams whose chunks have several tokens, or that begin
+ * with reasoning. */
 static void add_unusual(json_t *json, const struct measurement *measurement)
 {
     const struct latency_summary *latency = measurement->latency;
@@ -156,8 +156,8 @@ static json_t *share(int64_t part, int64_t whole)
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-/* A negative number means that it is not known how many lengths differed, only that some did: older
- * cells did not store the number. */
+/* Returns null if the measurement does not say how many lengths differed: cells that earlier
+ * versions stored have a negative number, which means only that some lengths did. */
 static json_t *lengths_differing(const struct measurement *measurement)
 {
     int64_t input = measurement->input_tokens_differing;

@@ -13,9 +13,10 @@ static CHECKED bool refuse_many(const struct deployment *deployments, size_t cou
 
     for (size_t i = 0; i < count && i < NAMES_SHOWN; i++)
         text_addf(&names, "%s%s", i == 0 ? "" : ", ", deployments[i].name);
-    return error_set(error, ERROR_INVALID,
-                     "\"deployment\" is missing, and more than one is registered: name one (%s%s)",
-                     text_string(&names), count > NAMES_SHOWN ? ", ..." : "");
+    return error_set(
+        error, ERROR_INVALID,
+        "\"deployment\" is missing, and more than one deployment is registered: name one (%s%s)",
+        text_string(&names), count > NAMES_SHOWN ? ", ..." : "");
 }
 
 static CHECKED bool find_only(struct store *store, struct deployment *out, struct error *error)
@@ -52,7 +53,7 @@ bool deployment_argument_check_idle(struct store *store, const char *name, struc
         return false;
     if (active[0] != '\0')
         return error_set(error, ERROR_CONFLICT,
-                         "the sweep %s is using %s: wait for it, or call sweep_cancel first",
+                         "the sweep %s is using %s: wait until it ends, or call sweep_cancel",
                          active, name);
     return true;
 }

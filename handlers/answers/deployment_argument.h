@@ -12,8 +12,8 @@
     }
 
 /* Finds the deployment that the argument `deployment` names; without the argument, the only one
- * that is registered. NOT_FOUND: there is no such deployment; INVALID: more than one is registered,
- * so that the argument is needed. */
+ * that is registered. NOT_FOUND: there is no such deployment; INVALID: the argument is missing, and
+ * more than one deployment is registered. */
 CHECKED bool deployment_argument(const struct call *call, struct deployment *out,
                                  struct error *error);
 /* Checks that no sweep is planned or running on the deployment: if the deployment changed now, the

@@ -11,8 +11,8 @@
 #define ENDPOINT_AUTO __attribute__((cleanup(deployment_endpoint_wipe))) struct endpoint
 void deployment_endpoint_wipe(struct endpoint *endpoint);
 
-/* How many milliseconds of the call's argument `timeout_s` are left, if the call began at
- * `since_ns` (monotonic); at least 1. */
+/* Returns how many milliseconds are left of the call's argument `timeout_s`, but at least 1.
+ * `since_ns`: when the call began, on the monotonic clock. */
 int64_t deployment_endpoint_left_ms(const struct call *call, int64_t since_ns);
 
 /* Queries the server at `endpoint` for the facts about its model and engine, and stores them. Fills
@@ -29,8 +29,8 @@ CHECKED bool deployment_endpoint_discover(const struct services *services,
                                           struct error *error);
 /* Fills in the endpoint. If the deployment names no model, takes the server's first model from the
  * stored facts; if no facts are stored for the deployment's current revision, queries the server,
- * for at most `within_ms`. *failure: how the server failed; NONE if it did not fail, or was not
- * queried. */
+ * for at most `within_ms` (0: as in engine_probe). *failure: how the server failed; NONE if it did
+ * not fail, or was not queried. */
 CHECKED bool deployment_endpoint(const struct services *services,
                                  const struct deployment *deployment, int64_t within_ms,
                                  struct endpoint *endpoint, enum failure *failure,
@@ -40,9 +40,9 @@ CHECKED bool deployment_endpoint(const struct services *services,
 bool deployment_endpoint_model_moved(const struct services *services,
                                      const struct deployment *deployment,
                                      struct endpoint *endpoint);
-/* To be called when the server did not find the model. If the deployment names a model, queries the
- * server for its list of models, for at most `within_ms`. If that model is not in the list, `error`
- * becomes a message that names models in the list. */
+/* To be called when the server did not find the model. If the deployment names a model, requests
+ * the server's list of models, within `within_ms` (0: as in engine_probe). If that model is not in
+ * the list, `error` becomes a message that names models in the list. */
 void deployment_endpoint_explain_missing(const struct services *services,
                                          const struct deployment *deployment, int64_t within_ms,
                                          struct error *error);

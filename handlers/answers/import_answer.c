@@ -34,8 +34,8 @@ const struct field import_answer_fields[] = {
       .help = "Other names under which the same file was imported." },
     { "cells", VALUE_LIST, .sparse = true,
       .help = "Rows in the file's order, with the figures that the table in the text shows (with "
-              "`detail`, all figures). The names give the units: milliseconds, seconds, counts "
-              "or rates per second. `row` is the line in the file, or the entry's number." },
+              "`detail`, all figures). Times are in milliseconds (_ms) or seconds (_s), "
+              "throughputs per second. `row` is the line in the file, or the entry's number." },
     { 0 },
 };
 
@@ -174,9 +174,9 @@ static void keep_members(json_t *object, const char *const *names, size_t count)
     json_decref(kept);
 }
 
-/* Shows the members of a cell that have a column in the table or, if the call requests details, all
- * members. Only the answer about a single cell contains the member `original`, which is the entry
- * as it is in the file; here it is omitted. */
+/* Returns the members of a cell that have a column in the table or, if the call requests details,
+ * all members except `original`. That member is the entry as it is in the file, and only the answer
+ * about a single cell contains it. */
 static json_t *row_json(const struct call *call, const struct evidence_cell *cell)
 {
     static const char *const figures[] = {

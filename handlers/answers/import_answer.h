@@ -6,7 +6,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/imports.h"
 
-extern const struct field import_answer_source_fields[]; /* what a run's `source` says */
+extern const struct field import_answer_source_fields[]; /* the members of a run's `source` */
 extern const struct field import_answer_fields[];
 /* The import as a run, in the form of run_answer_fields. New reference. */
 json_t *import_answer_run_json(const struct import_row *row);

@@ -77,7 +77,8 @@ void job_answer_describe(const struct job *job, struct text *out)
         text_addf(out, ", ended %s", answer_time(job->finished_ms, time));
     text_addf(out, ") %s %s", job->state == JOB_FAILED ? "has" : "is", job_state_name(job->state));
     if (job->progress_total > 0)
-        text_addf(out, ", %.0f of %.0f", floor(job->progress), job->progress_total);
+        text_addf(out, ", %.0f of %.0f %s", floor(job->progress), job->progress_total,
+                  strcmp(job->kind, "sweep") == 0 ? "cells" : "done");
     if (strcmp(json_get_text(outcome, "state", ""), "stopped") == 0)
         text_add(out, ", stopped");
     if (job->cancel_requested_ms != 0 && !job_is_over(job))

@@ -25,7 +25,7 @@ static json_t *verdict(const struct report_input *input)
     return list;
 }
 
-/* Links to the report if the sweep has one run, or else to the sweep. */
+/* Links to the run's report if the sweep has exactly one run; otherwise, links to the sweep. */
 static void add_report(const struct sweep_material *material, struct answer *answer)
 {
     TEXT_AUTO uri = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds the findings of a sweep that has ended to the answer about its job, so that no further call
- * is needed to learn where the server saturates. */
+/* When a sweep has ended, the answer about its job also has the sweep's findings, so that no
+ * further call is needed to learn where the server saturates. */
 #pragma once
 
 #include "handlers/answer.h"
@@ -17,7 +17,7 @@
             .help = "Resource with the whole report or, if the sweep has several runs, the sweep." \
     }
 
-/* If the job measured a sweep and has ended, adds the verdict, the takeaways, and a link to the
+/* If the job ran a sweep and has ended, adds the verdict, the takeaways, and a link to the
  * report or, if the sweep has several runs, to the sweep. For an A/B sweep, adds only the link,
  * because run_compare gives the verdict. */
 CHECKED bool job_verdict_add(const struct services *services, const struct job *job,

@@ -13,7 +13,7 @@ extern const struct field sweep_answer_fields[], sweep_answer_finding_fields[];
     {                                                                                              \
         "outcome", VALUE_OBJECT,                                                                   \
             .optional = true,                                                                      \
-            .help = "Once it is over: how it ended, and how many cells are in each state."         \
+            .help = "Once it has ended: how, and how many cells are in each state."                \
     }
 json_t *sweep_answer_json(const struct sweep_row *sweep); /* new reference */
 

@@ -22,9 +22,10 @@ CHECKED bool sweep_material_read(const struct services *services, const char *sw
                                  struct sweep_material *out, struct error *error);
 void sweep_material_finish(struct sweep_material *material);
 
-/* Selects the rows that belong to the run with this id and to the deployment with this name; ""
- * means any. The result's `sweep` is not set. The rows are shallow copies, whose heap memory
- * belongs to `whole`: free them with sweep_material_part_finish. */
+/* Selects the rows that belong to the run with the id `run` ("": any run) and to the deployment
+ * with the name `deployment` ("": any deployment). The result's `sweep` is not set. The rows are
+ * shallow copies: their heap memory belongs to `whole`. Free the result with
+ * sweep_material_part_finish. */
 struct sweep_material sweep_material_part(const struct sweep_material *whole, const char *run,
                                           const char *deployment);
 void sweep_material_part_finish(struct sweep_material *part);

@@ -8,8 +8,8 @@
 #include "store/audit/audit_verify.h"
 
 static const struct param params[] = {
-    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this principal." },
-    { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls of this tool." },
+    { "principal", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls by this principal." },
+    { "tool", VALUE_TEXT, .low = 1, .high = 63, .help = "Only calls to this tool." },
     { "subject", VALUE_TEXT, .low = 1, .high = 128, .help = "Only rows about this name or id." },
     PARAMS_PERIOD,
     { "check", VALUE_BOOLEAN, .initial = "false",
@@ -84,7 +84,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, audit_row_json(&rows[i]));
     answer->structured = json_pack("{s:o}", "rows", list);
     if (shown == 0)
-        text_add(&answer->text, "There are no such rows in the audit log.\n");
+        text_add(&answer->text, "No rows in the audit log match.\n");
     else
         audit_rows_text(rows, shown, &answer->text);
     add_check(call, answer);

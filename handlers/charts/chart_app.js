@@ -48,7 +48,7 @@ const QUANTITIES = {
 };
 const at = (id) => document.getElementById(id);
 const figure = at('figure');
-let chosen = null; // the arguments for chart_draw, with the options by name
+let chosen = null; // the arguments for chart_draw, with the options by name; null: the host has not sent any yet
 let chartRequests = 0; // how many charts were requested: only the answer to the last request is shown
 
 const say = (words) => { at('words').textContent = words; };

@@ -38,7 +38,7 @@ const struct param chart_request_params[] = {
           "Default: the first that the run has. For latency and tail, only the first word counts: "
           "ttft, itl, tpot or e2e. For forest: one of run_compare's metrics." },
     { "usd_per_hour", VALUE_NUMBERS, .high = 2, .item_low = 0.0001, .item_high = 1e6, .rare = true,
-      .help = "For cost: the price of all chips of the run and of the candidate.",
+      .help = "For cost: price of all the run's chips, then of the candidate's.",
       .more = "Not needed where an import states its price." },
     { "minutes", VALUE_NUMBER, .low = 1, .high = METRIC_RANGE_MINUTES_MAX, .initial = "60",
       .rare = true, .help = "For history: how far back." },
@@ -169,8 +169,8 @@ static CHECKED bool draw_load(struct call *call, const struct chart_runs *runs, 
     return true;
 }
 
-/* Replaces the curve with one made from the histogram of the cell's latencies, if there is one in
- * the store. Only runs that were measured here have histograms. */
+/* If the store has a histogram of the cell's latencies, replaces the curve with one made from it.
+ * Only runs that were measured here have histograms. */
 static CHECKED bool refine(const struct call *call, enum metric metric, struct chart_tail *curve,
                            struct error *error)
 {
@@ -208,9 +208,10 @@ static CHECKED bool draw_tail(struct call *call, const struct chart_runs *runs, 
 /* ---- The table of plots ---- */
 
 static const struct plot {
-    /* Draws a run, or the repetitions of a sweep. NULL: `of_call` itself finds what to draw. */
+    /* Draws a run, or the repetitions of a sweep. NULL: the plot has `of_call`. */
     CHECKED bool (*of_runs)(struct call *call, const struct chart_runs *runs, struct chart *out,
                             struct error *error);
+    /* Finds what to draw from the call's arguments, and draws it. NULL: the plot has `of_runs`. */
     CHECKED bool (*of_call)(struct call *call, struct chart *out, struct error *error);
 } plots[] = {
     { .of_runs = draw_heat },          { .of_runs = draw_latency },

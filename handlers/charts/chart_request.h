@@ -12,8 +12,8 @@
 extern const char *const chart_request_plots[]; /* ends with NULL */
 extern const struct param chart_request_params[];
 
-/* Draws the chart that call->arguments describe, after tool_check has checked them. Free with
- * chart_finish, even after a failure. */
+/* Draws the chart that call->arguments describe; tool_check must already have checked them. Free
+ * *out with chart_finish, even after a failure. */
 CHECKED bool chart_request_draw(struct call *call, struct chart *out, struct error *error);
 /* Does the same with arguments that are not checked yet: {"run": "run_...", "plot": "heat",
  * "options": {"quantity": "ttft_p50_ms"}}. Errors are masked and audited as in a tool call. */

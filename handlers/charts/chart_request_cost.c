@@ -34,8 +34,9 @@ static CHECKED bool find_price(const struct call *call, size_t index, const char
     }
     return chart_price_stated(&out->runs, out)
            || error_set(error, ERROR_INVALID,
-                        "no price is known for %s: give \"usd_per_hour\", the price of all its "
-                        "chips together: one number for run, and one for candidate",
+                        "no price is known for %s: give \"usd_per_hour\", a list with the price "
+                        "of all the run's chips together and, if there is a candidate, the price "
+                        "of all the candidate's chips",
                         id);
 }
 

@@ -13,7 +13,8 @@
 #include "handlers/charts/chart_request_parts.h"
 #include "handlers/metrics/metric_range.h"
 
-#define STEPS_MAX 240 /* in a line, before its ends are rounded to whole steps */
+/* At most this many steps cover the period, before its ends are rounded to whole steps. */
+#define STEPS_MAX 240
 #define LINES_MAX 2
 #define SWEEPS_MAX 200
 #define REVISIONS_MAX 9
@@ -23,7 +24,7 @@
 static const struct panel {
     const char *heading;
     bool is_log;
-    double factor; /* from the metric's unit to the heading's */
+    double factor; /* the metric's values are multiplied by it: 100 turns a share into % */
     struct {
         const char *name, *metric;
         double percentile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plots of chart_request.h that have files of their own, and what they share. Private to
+/* The plots that have files of their own, and what they share with chart_request.c. Private to
  * handlers/charts/. */
 #pragma once
 

@@ -22,7 +22,7 @@ struct pictures {
     pthread_cond_t changed; /* signals that a picture was drawn, or could not be */
     struct picture *newest; /* the most recently used picture; `next` is the one used before it */
     size_t bytes_max;
-    unsigned drawing; /* pictures that are being drawn */
+    unsigned drawing; /* how many pictures are being drawn */
     struct pictures_counts counts;
 };
 
@@ -85,8 +85,8 @@ static void begin(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES])
     pictures->drawing++;
 }
 
-/* Removes the least recently used pictures, except those that are being drawn, which have no bytes
- * yet. */
+/* Removes the least recently used pictures until the others fit. Keeps those that are being drawn,
+ * which have no bytes yet. */
 static void make_room(struct pictures *pictures)
 {
     while (pictures->counts.bytes > pictures->bytes_max) {
@@ -99,7 +99,8 @@ static void make_room(struct pictures *pictures)
     }
 }
 
-/* `png` NULL: the picture could not be drawn, and the calls that wait for it try again. */
+/* Keeps the picture that was drawn. `png` NULL: it could not be drawn, and the calls that wait for
+ * it try again. */
 static void end(struct pictures *pictures, const uint8_t digest[DIGEST_BYTES],
                 const struct text *png)
 {

@@ -6,9 +6,10 @@
 #include "handlers/answer.h"
 #include "store/ledger/datasets.h"
 
-extern const struct field dataset_fields[]; /* what dataset_json returns; ends with a NULL name */
+extern const struct field dataset_fields[];
 json_t *dataset_json(const struct dataset_entry *entry); /* new reference */
-/* Adds one line: the dataset's name, the number of its rows, and their lengths. */
+/* Adds one line: the dataset's name, how many prompts or lengths it has, how long they are, and how
+ * many prompts are repeated and records were skipped. */
 void dataset_describe(const struct dataset_entry *entry, struct text *out);
-/* The member `lengths` of dataset_json; new reference. */
+/* The object that dataset_json returns in the member `lengths`; new reference. */
 json_t *dataset_lengths_json(const struct dataset *dataset);

@@ -11,7 +11,7 @@
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/values.h"
 
-#define TEXT_BYTES_MAX 524288 /* larger files go to POST /v1/datasets */
+#define TEXT_BYTES_MAX 524288 /* limit on `text`; larger files go to POST /v1/datasets */
 
 static const struct param params[] = {
     { "name", VALUE_TEXT, .required = true, .low = 1, .high = DATASET_NAME_SIZE - 1,

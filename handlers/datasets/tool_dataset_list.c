@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset_list: lists the prompts that sweeps can measure with. */
+/* dataset_list: lists the datasets (prompts, or their lengths) that sweeps can measure with. */
 
 #include "handlers/datasets/dataset_answer.h"
 #include "handlers/period.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* in which the dataset was imported */
+    PARAMS_PERIOD, /* the time at which a dataset was imported lies in this period */
     { 0 },
 };
 

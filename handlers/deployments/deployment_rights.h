@@ -11,10 +11,11 @@
 CHECKED bool deployment_check_owner(const struct call *call, const struct deployment *deployment,
                                     struct error *error);
 
-/* Checks that the deployment's secret may be sent to the origin of its URL. If an admin names the
- * secret in this call, the change binds it to that origin: after->origin_to_bind becomes the
- * origin, or "" if the secret may be sent there already. `before` is NULL for a new deployment.
- * Nothing is checked without a secret, or if the call neither names one nor changes the URL.
- * FORBIDDEN: the secret may not be sent there, and this change does not bind it. */
+/* Checks that the deployment's secret may be sent to the origin of its URL. If the caller is an
+ * admin and this call names the secret, the call also binds the secret to that origin:
+ * after->origin_to_bind becomes the origin, or "" if the secret may already be sent there. `before`
+ * is NULL for a new deployment. Checks nothing if the deployment has no secret, or if the call
+ * neither names a secret nor changes the URL. FORBIDDEN: the secret may not be sent to the origin,
+ * and this call is not allowed to bind it. */
 CHECKED bool deployment_check_secret(const struct call *call, const struct deployment *before,
                                      struct deployment *after, struct error *error);

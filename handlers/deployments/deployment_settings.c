@@ -35,7 +35,7 @@ static CHECKED bool read_url(const struct call *call, struct deployment *deploym
     return true;
 }
 
-/* An error message never shows the value, which might be the secret itself. */
+/* The error message does not show the argument, because it might be the secret itself. */
 static CHECKED bool read_secret(const struct call *call, struct deployment *deployment,
                                 struct error *error)
 {

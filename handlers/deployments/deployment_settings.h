@@ -13,7 +13,7 @@
     { "model", VALUE_TEXT, .high = 255,                                                            \
       .help = "Id as requests name it; default: the server's first." },                            \
         { "model_revision", VALUE_TEXT, .high = 95, .rare = true,                                  \
-          .help = "Commit or tag of the weights, which no server reports; part of the "            \
+          .help = "Commit or tag of the weights (no server reports it); part of the "              \
                   "fingerprint." },                                                                \
         { "quantization", VALUE_TEXT, .high = 63, .rare = true,                                    \
           .help = "Format of the weights: w4a16, fp8, none, ...; comparisons check it." },         \

@@ -16,8 +16,9 @@
 struct remembered {
     struct remembered *next;
     int64_t deployment_id, revision;
-    bool asking;       /* a call has its turn to query the model */
-    int64_t stored_ns; /* when the answer below was stored, monotonic; 0: none is stored */
+    bool asking; /* a call has the turn, and is querying the model */
+    /* Monotonic time at which `structured` and `text` were stored; 0: no answer is stored. */
+    int64_t stored_ns;
     json_t *structured;
     struct text text;
 };
@@ -63,7 +64,8 @@ static bool is_fresh(const struct remembered *entry, int64_t now_ns)
     return entry->stored_ns != 0 && now_ns - entry->stored_ns < HEALTH_KEPT_S * SECOND_NS;
 }
 
-/* Finds the deployment's entry, or adds one, and removes entries that are no longer needed. */
+/* Finds the entry for this revision of the deployment, or adds one. Removes every other
+ * entry that has no recent answer and for which no call has the turn. */
 static struct remembered *find(struct health_memory *memory, const struct deployment *deployment)
 {
     struct remembered *found = NULL;

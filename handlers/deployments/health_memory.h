@@ -16,18 +16,18 @@ struct health_memory *health_memory_create(void);
 void health_memory_destroy(struct health_memory *memory); /* does nothing for NULL */
 
 enum health_turn {
-    /* It is the caller's turn: it must query the model, then call health_memory_end_turn. */
+    /* The caller has the turn: it must query the model, then call health_memory_end_turn. */
     HEALTH_ASK,
     HEALTH_KNOWN,     /* there is an answer less than HEALTH_KEPT_S seconds old */
-    HEALTH_CANCELLED, /* `cancelled` became true during another call's turn */
+    HEALTH_CANCELLED, /* `cancelled` returned true while another call had the turn */
 };
-/* Waits while it is another call's turn. HEALTH_KNOWN: the answer was copied to *answer, and *age_s
+/* Waits while another call has the turn. HEALTH_KNOWN: the answer was copied to *answer, and *age_s
  * is its age in seconds. */
 enum health_turn health_memory_get(struct health_memory *memory,
                                    const struct deployment *deployment,
                                    bool (*cancelled)(void *context), void *context,
                                    struct answer *answer, double *age_s);
-/* Stores the answer. Can also be called without a turn. */
+/* Stores the answer. A caller without the turn may store one, too. */
 void health_memory_set(struct health_memory *memory, const struct deployment *deployment,
                        const struct answer *answer);
 /* Ends the turn of the call that got HEALTH_ASK. If there is still no recent answer, the turn goes

@@ -60,10 +60,11 @@ void registration_answer(const struct call *call, const struct deployment *deplo
     TEXT_AUTO sentence = { 0 };
     bool reachable =
         deployment_endpoint_discover(call->services, deployment, &endpoint, &facts, &problem);
-    const char *next = reachable
-                           ? "model_health; sweep_start with only its name finds where it saturates"
-                           : "model_health once it is running; deployment_update corrects a wrong "
-                             "URL, model or secret";
+    const char *next =
+        reachable ? "model_health; sweep_start with only the deployment's name finds where the "
+                    "server saturates"
+                  : "model_health once the server is running; deployment_update corrects a wrong "
+                    "URL, model or secret";
 
     credential_add_masked(&sentence, problem.message);
     answer->structured = json_pack(

@@ -29,8 +29,8 @@
     }
 extern const struct field registration_answer_fields[];
 /* Queries the server for its models, and writes the answer of deployment_register or
- * deployment_update. It is not an error here if the server does not answer: it might be scaled to
- * zero. `changed`: whether the call changed the store. `bound`: the origin to which the call bound
- * the secret, or "". */
+ * deployment_update. If the server does not answer, that is not an error here: it might be
+ * scaled to zero. `changed`: whether the call changed the store. `bound`: the origin to which the
+ * call bound the secret, or "". */
 void registration_answer(const struct call *call, const struct deployment *deployment, bool changed,
                          const char *bound, struct answer *answer);

@@ -41,7 +41,7 @@ struct names {
 struct listing {
     const struct access *access;
     struct names set; /* names of secrets that have a value */
-    struct names all; /* those, and the names of secrets in bindings and deployments */
+    struct names all; /* the names in `set`, and those in bindings and deployments */
     json_t *secrets, *unbound;
 };
 
@@ -210,7 +210,7 @@ void secret_answer_text(const json_t *listed, struct text *out)
         table_render(table, out);
     table_destroy(table);
     json_array_foreach(json_object_get(listed, "unbound"), i, row)
-        text_addf(out, "%s is not called: its secret %s may not be sent to %s.\n",
+        text_addf(out, "opsbrain does not call %s, because its secret %s may not be sent to %s.\n",
                   json_get_text(row, "deployment", ""), json_get_text(row, "secret", ""),
                   json_get_text(row, "origin", ""));
 }

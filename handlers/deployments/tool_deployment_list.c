@@ -10,7 +10,7 @@
 #include "handlers/period.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* in which the current revision was made */
+    PARAMS_PERIOD, /* a deployment's current revision was made in this period */
     PARAM_LIMIT,
     PARAM_CURSOR,
     { 0 },
@@ -52,8 +52,8 @@ static void write_table(const struct deployment *deployments, size_t count, stru
 
 #define PAGE 100
 
-/* Finds the first `limit` deployments, in order of name, that come after the name `after` and whose
- * revision was made in the period. */
+/* Finds deployments, in order of name: the first `limit` of those that come after the name `after`
+ * and whose current revision was made in the period. */
 static CHECKED bool find(struct store *store, const struct period *period, const char *after,
                          size_t limit, struct deployment *out, size_t *count, struct error *error)
 {
@@ -97,7 +97,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         json_array_append_new(list, deployment_answer_json(&deployments[i]));
     answer->structured = json_pack("{s:o}", "deployments", list);
     if (shown == 0 && after != NULL) {
-        text_addf(&answer->text, "There are no deployments after \"%s\".\n", after);
+        text_addf(&answer->text, "There are no more deployments to list after \"%s\".\n", after);
     } else if (shown == 0) {
         text_add(&answer->text, period.since_ms + period.until_ms > 0
                                     ? "No deployment has a current revision from that period.\n"

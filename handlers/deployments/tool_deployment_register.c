@@ -65,7 +65,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_deployment_register = {
     .name = "deployment_register",
     .title = "Register a model server",
-    .help = "Names a running OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
+    .help = "Registers an OpenAI-compatible model server (vLLM, SGLang, llama.cpp, Ollama, ...) "
             "for the other tools. It starts nothing.",
     .more = "It asks the server which models it has; a server that is down is registered anyway. "
             "Never give a token, only the name of a secret. Repeating the call is not an error. "

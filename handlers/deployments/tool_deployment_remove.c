@@ -101,7 +101,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     const char *name = call_text(call, "deployment");
     struct deployment deployment;
 
-    /* first release, then retire: if the process is killed in between, the call can be repeated */
+    /* The release comes first: if the process is killed before the name is retired, the call can be
+     * repeated. */
     if (!check(call, &deployment, error)
         || !fleet_managed_release(call->services->store, name, clock_utc_ms(), error)
         || !deployment_retire(call->services->store, name, clock_utc_ms(), &call->change, error))

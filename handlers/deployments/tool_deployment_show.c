@@ -106,9 +106,9 @@ struct view {
     struct scrape_target watch;
     struct scrape_left_out left_out; /* how many series of its last scrape were not stored */
     struct endpoint_lease lease;
-    int64_t waiting; /* jobs in line for its endpoint */
+    int64_t waiting; /* number of jobs in line for its endpoint, without the one that is using it */
     struct fleet_managed_row managed;
-    struct sweep_row *sweeps; /* the newest, or none */
+    struct sweep_row *sweeps; /* its newest sweep; sweep_count is 0 if it has none */
     size_t sweep_count;
 };
 
@@ -181,12 +181,13 @@ static CHECKED bool view_read(const struct call *call, struct view *view, struct
 static const char *next_step(const struct view *view)
 {
     if (view->health == DOWN)
-        return "model_health once it is running; deployment_update corrects a wrong URL, model "
-               "or secret";
+        return "model_health once the server is running; deployment_update corrects a wrong URL, "
+               "model or secret";
     if (view->sweep_count == 0)
-        return "model_health; sweep_start with only its name finds where it saturates";
+        return "model_health; sweep_start with only the deployment's name finds where the server "
+               "saturates";
     if (sweep_answer_is_active(&view->sweeps[0]))
-        return "job_show with the sweep and wait_s 600";
+        return "job_show with the newest sweep's id and wait_s 600";
     return "run_report for its newest sweep, or sweep_plan for another";
 }
 
@@ -274,7 +275,7 @@ static void add_model(const struct view *view, struct text *out)
     add_line(out, "Model", text_string(&line));
 }
 
-/* Adds a figure of the load if the server reports it. */
+/* Adds `value`, between the texts `before` and `after`, if the server reports it. */
 static void add_figure(double value, const char *before, const char *after, struct text *line)
 {
     if (isfinite(value))

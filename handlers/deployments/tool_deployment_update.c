@@ -199,12 +199,12 @@ const struct tool tool_deployment_update = {
     .title = "Change a deployment's settings",
     .help = "Changes a deployment's settings: only those you name; \"\" clears a text.",
     .more =
-        "If the deployment is managed, recipe and overrides plan a change to the server, which "
-        "deployment_apply carries out: the old server serves until the new one is ready, and a "
+        "If the deployment is managed, recipe and overrides plan a change to the server; "
+        "deployment_apply carries it out. The old server serves until the new one is ready, and a "
         "plan with the earlier recipe and overrides undoes the change. The settings change only "
-        "the registry, as a new revision: earlier results keep the old one. Only the owner and "
-        "admins may change URL and secret; a new URL needs consent and is refused while a sweep "
-        "is planned or running. The settings are those of deployment_register.",
+        "the registry, as a new revision: earlier results keep the old revision. Only the owner "
+        "and admins may change URL and secret; a new URL needs consent and is refused while a "
+        "sweep is planned or running. The settings are those of deployment_register.",
     .sets = SET_FLEET,
     .params = params,
     .params_described_in = "deployment_register",

@@ -60,8 +60,8 @@ static CHECKED bool ask_once(struct call *call, const struct endpoint *endpoint,
     return query_run(endpoint, &query, result, error);
 }
 
-/* Tries the completions API. Base models have no chat template, and some servers have no chat API,
- * but all of them can be healthy. */
+/* Tries the completions API if the server refused the chat request: a base model without a chat
+ * template, or a server without the chat API, can be healthy nevertheless. */
 static bool ask_without_chat(struct call *call, const struct endpoint *endpoint, int64_t since_ns,
                              struct query_result *result)
 {
@@ -189,7 +189,7 @@ static void describe_age(struct answer *answer, double age_s)
         age_s, HEALTH_KEPT_S);
 }
 
-/* A check makes the model work, which viewers are not allowed to do at will: they get a recent
+/* A check makes the model work. Viewers are not allowed to do that at will: they get a recent
  * answer if there is one, and otherwise take turns (health_memory.h). */
 static CHECKED bool run(struct call *call, struct answer *answer, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_query: sends one prompt to a model, and reports the answer as it arrives, and its speed. */
+/* model_query: sends one prompt to a model. Reports the answer while it arrives, then its speed. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "handlers/answers/deployment_argument.h"
 #include "handlers/answers/deployment_endpoint.h"
 
-#define STRUCTURE_BYTES_MAX (256 * 1024) /* of each text in the structured answer */
-#define TEXT_BYTES_MAX (16 * 1024)       /* of the model's answer in the text */
-#define PROGRESS_BYTES_MAX 200
-#define PROGRESS_EVERY_NS 100000000
+#define STRUCTURE_BYTES_MAX (256 * 1024) /* limit on `text` and on `reasoning` in the structure */
+#define TEXT_BYTES_MAX (16 * 1024)       /* limit on the model's answer in this tool's text */
+#define PROGRESS_BYTES_MAX 200           /* limit on the model's text in a progress message */
+#define PROGRESS_EVERY_NS 100000000      /* minimum time between two progress messages */
 
 static const char *const apis[] = { "chat", "completions", NULL };
 
@@ -59,7 +59,7 @@ static const struct field fields[] = {
 struct follower {
     struct call *call;
     struct text newest;  /* text since the last progress message */
-    int64_t reported_ns; /* when the last progress message was sent, monotonic */
+    int64_t reported_ns; /* monotonic time of the last progress message; 0: none was sent */
 };
 
 /* Returns the last PROGRESS_BYTES_MAX bytes of the text. If they begin within a character, skips
@@ -179,7 +179,7 @@ static void write_figure(struct text *out, const char *name, bool in_seconds, do
     text_add_char(out, '\n');
 }
 
-/* Adds the statistics as a block: the beginning of the text if the call requests `stats`. */
+/* Adds the statistics in several lines. If the call requests `stats`, the text begins with them. */
 static void write_stats(const struct query_result *result, const char *model, struct text *out)
 {
     text_add(out, "Performance Stats\nModel: ");
@@ -195,7 +195,7 @@ static void write_stats(const struct query_result *result, const char *model, st
         text_addf(out, "Total Tokens: not reported (%" PRId64 " chunks)\n\n", result->chunks);
 }
 
-/* Adds the statistics as one line: the end of the text if the call does not request `stats`. */
+/* Adds the statistics in one line. Unless the call requests `stats`, the text ends with it. */
 static void write_summary(const struct query_result *result, const char *model, struct text *out)
 {
     text_add_char(out, '(');
@@ -206,7 +206,7 @@ static void write_summary(const struct query_result *result, const char *model, 
     text_addf(out, ", %" PRId64 " chunks, finish %s", result->chunks,
               result->finish[0] != '\0' ? result->finish : "not reported");
     if (isfinite(result->ttft_s) && isfinite(result->total_s))
-        text_addf(out, "; first token after %.3f s, all after %.3f s", result->ttft_s,
+        text_addf(out, "; first token after %.3f s, last byte after %.3f s", result->ttft_s,
                   result->total_s);
     if (isfinite(result->tokens_per_s))
         text_addf(out, ", %.4g tokens/s", result->tokens_per_s);
@@ -274,6 +274,6 @@ const struct tool tool_model_query = {
     .placement = PLACE_WAITING,
     .open_world = true,
     .destroys = STATED_NO,
-    .spends_money = STATED_NO, /* one prompt; max_tokens limits the answer */
+    .spends_money = STATED_NO, /* it sends only one prompt, and max_tokens limits the answer */
     .run = run,
 };

@@ -37,8 +37,9 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Returns true if requests go to the model `i`. If the deployment names no model, they go to the
- * first one. "llama3.2" also matches "llama3.2:latest", as in fleet/probe.c. */
+/* Returns true if requests go to the model with the index `i` in the report. If the deployment
+ * names no model, they go to the first model. "llama3.2" also matches "llama3.2:latest", as in
+ * fleet/probe.c. */
 static bool is_in_use(const struct engine_report *report, const struct endpoint *endpoint, size_t i)
 {
     const char *id = report->models[i].id, *model = endpoint->model;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret_bind: lists the origins to which secrets may be sent, and adds or removes one. */
+/* secret_bind: binds a secret to an origin, or removes the binding. The answer lists where each
+ * secret may be sent. */
 
 #include "handlers/deployments/secret_answer.h"
 
@@ -72,8 +73,8 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_secret_bind = {
     .name = "secret_bind",
     .title = "Bind a secret to where it may be sent",
-    .help = "Lets a secret be sent to one more origin (scheme, host, port); without arguments "
-            "it lists all.",
+    .help = "Lets a secret be sent to one more origin (scheme, host, port); without arguments, "
+            "lists bindings.",
     .more = "A secret is sent only to origins that it is bound to. The list also names the "
             "deployments whose secret is not bound.",
     .sets = SET_FLEET,

@@ -26,11 +26,12 @@ bool managed_update_is_requested(const struct call *call, bool *requested, struc
         for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
             known = known || strcmp(allowed[i], name) == 0;
         if (*requested && !known)
-            return error_set(error, ERROR_INVALID,
-                             "\"%s\" changes the registry, while \"recipe\" and \"overrides\" "
-                             "plan a change to the server: make one call for the registry and "
-                             "another one for the plan",
-                             name);
+            return error_set(
+                error, ERROR_INVALID,
+                "\"%s\" is for a change to the registry, but \"recipe\" and \"overrides\" "
+                "plan a change to the server: make one call for the registry and "
+                "another one for the plan",
+                name);
     }
     return true;
 }

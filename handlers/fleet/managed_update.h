@@ -21,8 +21,8 @@
             .help = "Plans other values where the recipe allows overrides; {}: its own values."    \
     }
 
-/* *requested: whether the call plans a change to the server itself. INVALID: it does, but it also
- * has arguments that would change the registry. */
+/* *requested: whether the call plans a change to the server itself. INVALID: the call plans one,
+ * but also has arguments for a change to the registry. */
 CHECKED bool managed_update_is_requested(const struct call *call, bool *requested,
                                          struct error *error);
 /* Makes and stores the plan, and answers with it. */

@@ -15,7 +15,7 @@
     "What it does to the deployment: create, update, start, stop, scale, extend or destroy."
 
 extern const struct field plan_answer_fields[];
-/* Writes the plan's structure and text. */
+/* Writes the plan to `answer`, as structure and as text. */
 CHECKED bool plan_answer_write(struct store *store, const struct fleet_plan_row *row,
                                struct answer *answer, struct error *error);
 /* Does the same, and sets the page that shows the plan. */
@@ -27,10 +27,10 @@ CHECKED bool plan_answer_make(struct call *call, const struct managed_wish *wish
                               struct answer *answer, struct error *error);
 /* Fills a wish from the arguments deployment, target, recipe, region, kind, at_end, life_s and
  * replicas. An argument that the call does not give has its default; if it has no default, it is
- * "" or 0. The texts are borrowed from the call. */
+ * "" or 0. The strings are borrowed from the call. */
 struct managed_wish plan_answer_wish(const struct call *call, enum provider_verb verb);
-/* The argument `overrides`, with numbers and booleans in place of their texts; {} if the call does
- * not give it. New reference. */
+/* The argument `overrides`, with numbers and booleans in place of strings such as "8" or "true"; {}
+ * if the call does not give it. New reference. */
 json_t *plan_answer_overrides(const struct call *call);
 
 /* Makes and stores a plan to change a managed deployment, and answers with it. FORBIDDEN: as for

@@ -20,9 +20,9 @@ bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row, struc
               row->verb, row->deployment, row->target);
     text_addf(
         &elsewhere,
-        "A person can agree on this server's page /plans/%s, an administrator can run "
-        "`opsbrain plan approve %s`, or somebody can call plan_approve from a client that can "
-        "ask its user.",
+        "A person can approve the plan on this server's page /plans/%s, with `opsbrain plan "
+        "approve %s` in a shell on the server's machine, or with plan_approve in a client that "
+        "can ask its user.",
         row->id, row->id);
     const struct consent consent = { .name = row->digest,
                                      .key = "agree",

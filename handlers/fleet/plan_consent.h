@@ -10,9 +10,9 @@
  * can agree elsewhere. */
 CHECKED bool plan_consent_ask(struct call *call, const struct fleet_plan_row *row,
                               struct error *error);
-/* *way: NULL if the plan needs no further go-ahead; FLEET_WAY_AGENT if the call gives its go-ahead
- * with `confirm`; otherwise FLEET_WAY_PERSON: a person has to be asked. INVALID: `confirm` is not
- * the plan's digest. FORBIDDEN: an agent may not approve the plan alone. */
+/* *way: NULL if the plan needs no further go-ahead; FLEET_WAY_AGENT if the call gives an agent's
+ * go-ahead with `confirm`; otherwise FLEET_WAY_PERSON: a person has to be asked. INVALID: `confirm`
+ * is not the plan's digest. FORBIDDEN: an agent may not approve the plan alone. */
 CHECKED bool plan_consent_way(const struct call *call, const struct fleet_plan_row *row,
                               const char **way, struct error *error);
 /* Returns true if the plan has all the approvals that it needs, including this call's approval in

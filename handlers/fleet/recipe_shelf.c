@@ -88,7 +88,8 @@ static CHECKED bool not_found(const struct services *services, const char *name,
         if (resembles(name, shelf.recipes[i].name))
             text_addf(&names, "%s%s", found++ == 0 ? ": did you mean " : ", ",
                       shelf.recipes[i].name);
-    return error_set(error, ERROR_NOT_FOUND, "there is no recipe %s%s; recipe_list lists them all",
+    return error_set(error, ERROR_NOT_FOUND,
+                     "there is no recipe %s%s; recipe_list lists all recipes",
                      value_show_text(name, shown), text_string(&names));
 }
 

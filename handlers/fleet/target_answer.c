@@ -99,7 +99,7 @@ void target_answer_describe(const struct fleet_target_row *row, struct text *out
     describe_regions(row, out);
     text_addf(out,
               "; at most %.2f USD per hour for one deployment, %.2f for all. An agent may "
-              "approve up to %.2f alone.%s%s%s%s\nCredential: %s%s%s\n",
+              "approve up to %.2f USD per hour alone.%s%s%s%s\nCredential: %s%s%s\n",
               row->deployment_usd, row->total_usd, row->agent_usd,
               row->needs_two
                   ? " Two people must agree to a plan, unless it stops or destroys a deployment."

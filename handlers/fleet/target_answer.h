@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows targets in answers as an admin described them, but never shows a credential. */
+/* Shows targets in answers as an admin described them, but never the content of a credential. */
 #pragma once
 
 #include "handlers/tool.h"

@@ -28,7 +28,8 @@ static const struct param params[] = {
 static const struct field fields[] = {
     { "deployment", VALUE_TEXT, .help = "Its name." },
     { "target", VALUE_TEXT, .help = "Where it runs." },
-    { "rights", VALUE_TEXT, .help = "adopted: may be stopped and destroyed; watched: not." },
+    { "rights", VALUE_TEXT,
+      .help = "adopted: opsbrain may stop and destroy it; watched: it may not." },
     { "state", VALUE_TEXT,
       .help = "On the platform: pending, starting, ready, stopping, stopped, failed or deleting." },
     { "address", VALUE_TEXT, .optional = true, .foreign = true,
@@ -115,7 +116,7 @@ static void describe_end(const struct call *call, const struct managed_adoption 
     char time[TIME_SHOWN_SIZE];
 
     if (ends_ms != 0)
-        text_addf(out, " The server ends at %s UTC (%s): that end is recorded on its platform.",
+        text_addf(out, " The server ends at %s UTC (then: %s), as recorded on its platform.",
                   answer_time(ends_ms, time),
                   managed_adopt_at_end(adoption->target, adoption->observed));
 }

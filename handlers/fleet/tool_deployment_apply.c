@@ -47,8 +47,8 @@ static CHECKED bool check_now(const struct call *call, const struct fleet_plan_r
     return good;
 }
 
-/* A plan that has begun needs nothing more: the call answers with its job again. The user may take
- * an hour to agree, so the plan is checked again after that. */
+/* A plan that has begun needs no check: the call answers with the plan's job again. The user may
+ * take an hour to agree, so the plan is checked a second time after that. */
 static CHECKED bool check(struct call *call, const struct fleet_plan_row *row, struct error *error)
 {
     const char *way;

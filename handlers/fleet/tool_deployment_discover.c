@@ -137,7 +137,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     if (count == 0)
         text_addf(&answer->text, "No model server was found on %s.\n", target.plain.name);
     answer->structured = json_pack("{s:O, s:O}", "servers", servers, "warnings", warnings);
-    answer_next(answer, "deployment_adopt adds one to the registry");
+    answer_next(answer, "deployment_adopt registers a server");
     return true;
 }
 
@@ -146,7 +146,7 @@ const struct tool tool_deployment_discover = {
     .title = "Discover model servers on a target",
     .help = "Lists the model servers on a target, whoever made them: managed here, orphaned, "
             "another opsbrain's, or foreign. It changes nothing.",
-    .more = "deployment_adopt adds one to the registry.",
+    .more = "deployment_adopt registers a server.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

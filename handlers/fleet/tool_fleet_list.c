@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet_list: lists what opsbrain deployed or adopted, and what it costs. */
+/* fleet_list: lists the deployments that opsbrain made or adopted, and what each costs. */
 
 #include <math.h>
 #include <string.h>

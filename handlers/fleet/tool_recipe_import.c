@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_import: adds a team recipe through a call, instead of a file in the team's folder. */
+/* recipe_import: stores a team recipe that comes in a call, not from the team's folder. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_show: shows one recipe, whether it fits into memory, what it costs, and what a plan may
- * override. */
+/* recipe_show: shows one recipe, whether its model fits into memory, what a replica costs per hour,
+ * and what a plan may override. */
 
 #include <string.h>
 
@@ -73,10 +73,11 @@ static const char *first_of(const struct recipe *recipe, const char *list)
 /* The data to show for a recipe. */
 struct shown {
     const struct recipe *recipe;
-    const char *place, *kind;
+    const char *place; /* region or zone for the price; "": neither call nor recipe names one */
+    const char *kind;  /* how the capacity is bought, such as "spot"; "": likewise */
     struct recipe_fit fit;
     struct price price;
-    struct error refusal; /* why a plan with it would be refused; ERROR_NONE: it would not be */
+    struct error refusal; /* why plans with the recipe are refused; ERROR_NONE: they are not */
     json_t *warnings;
 };
 
@@ -164,8 +165,9 @@ static void write_overrides(const struct recipe *recipe, struct text *out)
         text_addf(out, "%s%s ", before, name);
         json_add(out, json_object_get(range, "value"));
         if (json_object_get(range, "choices") != NULL) {
-            text_add(out, " of ");
+            text_add(out, " (one of ");
             json_add(out, json_object_get(range, "choices"));
+            text_add_char(out, ')');
         } else
             text_addf(out, " (%.10g to %.10g)", json_get_number(range, "least", 0),
                       json_get_number(range, "most", 0));

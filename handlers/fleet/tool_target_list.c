@@ -59,7 +59,7 @@ const struct tool tool_target_list = {
     .title = "List deployment targets",
     .help = "Lists where model servers may be deployed, and what they may cost there. "
             "deployment_plan takes a target's name.",
-    .more = "Only target_show asks the platform.",
+    .more = "target_show also asks the platform.",
     .sets = SET_DEPLOY,
     .params = params,
     .fields = fields,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lease_list: lists who is measuring on which endpoint, and who is waiting in line. */
+/* lease_list: lists who is measuring on which endpoint, and who is waiting in line. A lease is a
+ * job's hold on an endpoint, or its place in line for it. */
 
 #include "base/core/memory.h"
 #include "base/formats/table.h"
@@ -9,7 +10,7 @@
 #include "store/ledger/jobs.h"
 
 static const struct param params[] = {
-    PARAMS_PERIOD, /* in which the lease was granted or, for a waiting job, requested */
+    PARAMS_PERIOD, /* in which the endpoint was granted or, if the job waits, the job was created */
     { "limit", VALUE_INTEGER, .low = 1, .high = 500, .initial = "20",
       .help = "Waiting jobs per endpoint." },
     { 0 },
@@ -25,7 +26,7 @@ static const struct field lease_fields[] = {
       ROW_TEXT(struct endpoint_lease, principal) },
     { "purpose", VALUE_TEXT, .help = "What the job works on, such as its sweep.",
       ROW_TEXT(struct endpoint_lease, purpose) },
-    { "asked_at", VALUE_TEXT, .optional = true, .help = "When the job asked for the endpoint, UTC.",
+    { "asked_at", VALUE_TEXT, .optional = true, .help = "When the job was created, UTC.",
       ROW_TIME(struct endpoint_lease, asked_ms) },
     { "granted_at", VALUE_TEXT, .optional = true,
       .help = "Since when it has held the endpoint, UTC; missing: it is waiting.",

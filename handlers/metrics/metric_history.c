@@ -24,7 +24,7 @@ enum kind {
     KIND_HISTOGRAM,
 };
 
-/* The functions of each kind; the first is the default. */
+/* The functions that apply to each kind of figure or series; the first is the default. */
 static const struct {
     const char *description;
     enum metric_history_function functions[5];
@@ -37,17 +37,17 @@ static const struct {
     [KIND_COUNTER] = { "a counter",
                        { METRIC_HISTORY_RATE, METRIC_HISTORY_INCREASE, METRIC_HISTORY_VALUE },
                        3 },
-    [KIND_RATIO] = { "a mean already", { METRIC_HISTORY_MEAN }, 1 },
+    [KIND_RATIO] = { "a ratio of two counters", { METRIC_HISTORY_MEAN }, 1 },
     [KIND_HISTOGRAM] = { "a histogram", { METRIC_HISTORY_PERCENTILE, METRIC_HISTORY_MEAN }, 2 },
 };
 
 struct figure {
     enum kind kind;
     const char *series; /* name of a stored series */
-    const char *per;    /* RATIO and HISTOGRAM: name of the series to divide by */
+    const char *per;    /* RATIO and HISTOGRAM: name of the series to divide by; otherwise NULL */
     double scale;       /* RATIO and HISTOGRAM: factor that converts to `unit` */
-    const char *unit;
-    const char *unit_increase; /* COUNTER: the unit of its value and of its increase */
+    const char *unit;   /* of the figure; COUNTER: of its rate */
+    const char *unit_increase; /* COUNTER: the unit of its value and increase; otherwise NULL */
 };
 
 const char *const metric_history_names[] = {
@@ -150,8 +150,8 @@ static bool value_of(enum metric_history_function function, const struct scrape_
 
 /* ---- The steps of all label sets ---- */
 
-/* Adds the value and the bounds of another label set. The bounds are added as well: the
- * sum was never below the sum of the lowest values. */
+/* Adds the value and the bounds of another label set to `sum`. Added bounds are bounds of the sum,
+ * which was never below the sum of the lowest values or above that of the highest. */
 static void add_value(struct metric_history_value *sum, const struct metric_history_value *more)
 {
     if (sum->weight == 0) {
@@ -163,7 +163,7 @@ static void add_value(struct metric_history_value *sum, const struct metric_hist
     sum->value += more->value;
 }
 
-/* What the callbacks of a visit need. */
+/* What the callbacks of scrape_visit need. */
 struct filling {
     const struct metric_history_request *request;
     enum metric_history_function function;
@@ -189,7 +189,7 @@ static void add_point(void *context, size_t tag, const struct scrape_point *poin
         add_value(&filling->steps[(point->at_ms - request->from_ms) / request->step_ms], &value);
 }
 
-/* Sets out->values to the steps that have a value. */
+/* Removes the steps without a value from `steps`, which becomes out->values. */
 static void values_take(struct metric_history_value *steps, size_t count,
                         struct metric_history *out)
 {
@@ -208,7 +208,7 @@ static struct scrape_range range_of(const struct metric_history_request *request
                                   request->step_ms };
 }
 
-/* Applies the function to the series of one name, step by step. The caller provides
+/* Applies the function, step by step, to the series called `name`. The caller provides
  * metric_history_steps(request) zeroed `steps`. */
 static CHECKED bool read_steps(struct store *store, const struct metric_history_request *request,
                                const char *name, enum metric_history_function function,
@@ -364,7 +364,8 @@ static const char *unit_of(const char *name, enum metric_history_function functi
     return function == METRIC_HISTORY_RATE ? "1/s" : "";
 }
 
-/* Finds the kind from the type of the series or, if the name is a histogram's, of its buckets. */
+/* Finds the kind of the requested series from its type. If there is no such series, the name is a
+ * histogram's if that histogram's buckets are stored. */
 static CHECKED bool find_kind(struct store *store, const struct metric_history_request *request,
                               enum kind *out, struct error *error)
 {

@@ -11,7 +11,7 @@
 
 /* One bucket of the histogram. `grown` and `scrapes` have an entry for each step. */
 struct bucket {
-    double limit;
+    double limit;    /* upper limit, inclusive; INFINITY: the bucket +Inf */
     double *grown;   /* growth of the count of observations up to the limit */
     double *scrapes; /* number of scrapes, over all label sets, that had the bucket */
 };
@@ -21,7 +21,7 @@ struct buckets {
     struct bucket *rows;
     size_t count, steps;
     bool has_points;
-    const char *why; /* why percentiles are NaN (of several reasons, the last); NULL: none are */
+    const char *why; /* why values are NaN (the last of several reasons); NULL: no value is NaN */
 };
 
 static bool limit_of(const struct scrape_series *series, double *out)
@@ -88,7 +88,7 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
     size_t present = 0;
 
     if (!isinf(last->limit) || scrapes == 0)
-        return "not all buckets of the histogram are stored: +Inf is missing";
+        return "the histogram's bucket +Inf is not stored";
     for (size_t i = 0; i < buckets->count; i++) {
         const struct bucket *bucket = &buckets->rows[i];
 
@@ -101,8 +101,9 @@ static const char *problem_of(const struct buckets *buckets, size_t step)
 }
 
 /* Computes the percentile of one step; it is NaN if the buckets give none. Returns false if nothing
- * was observed in the step. Buckets are cumulative, but a bucket that was read slightly earlier may
- * lag behind a lower bucket: hence the running maximum. */
+ * was observed in the step. `share`: the percentile as a share, 0 to 1. Counts of buckets are
+ * cumulative, but the count of a bucket that was read slightly earlier can lag behind that of a
+ * lower bucket: hence the running maximum. */
 static bool percentile_of(const struct buckets *buckets, size_t step, double share,
                           struct metric_history_value *out)
 {

@@ -6,12 +6,12 @@
 
 #define METRIC_RANGE_MINUTES_MAX 1051200 /* two years */
 
-/* Returns the shortest round step, in seconds, of which `points` steps cover the range; at
- * most 30 days. */
+/* Returns the shortest of a few round steps, in seconds, with which `points` steps cover the range;
+ * at most 30 days, even if those do not cover it. */
 int64_t metric_range_step_s(int64_t range_ms, int64_t points);
-/* Rounds up to a multiple of `to`. */
+/* Rounds `value` up to a multiple of `to`. */
 int64_t metric_range_round_up(int64_t value, int64_t to);
-/* Sets request->level to one that goes back to from_ms or, if none does, to the one that goes back
- * furthest, and rounds request->step_ms up to a multiple of that level's step. */
+/* Sets request->level to the level that scrape_level_for chooses for from_ms and request->step_ms.
+ * Then rounds request->step_ms up to a multiple of that level's step. */
 CHECKED bool metric_range_choose_level(struct store *store, int64_t from_ms,
                                        struct metric_history_request *request, struct error *error);

@@ -16,10 +16,9 @@ const struct resource resource_metrics = {
     .name = "metrics",
     .uri = "opsbrain://deployments/{name}/metrics",
     .title = "Metrics of deployment",
-    .help =
-        "A deployment's own metrics at this moment, under the same names for all engines: "
-        "requests running and waiting, KV cache use, counters since the start. For rates, call the "
-        "tool metrics_show.",
+    .help = "A deployment's own metrics at this moment, under the same names for all engines: "
+            "requests running and waiting, KV cache use, counters since the server's start. For "
+            "rates, call the tool metrics_show.",
     .mime_type = "application/json",
     .role = ROLE_VIEWER,
     .placement = PLACE_WAITING,

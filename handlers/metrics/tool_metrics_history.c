@@ -101,7 +101,7 @@ struct view {
     const struct call *call;
     struct deployment deployment;
     struct metric_history_request request;
-    int64_t now_ms, older_ms; /* older_ms: where the page with older steps ends; 0: none */
+    int64_t now_ms, older_ms; /* older_ms: where the page with older steps ends; 0: no such page */
     struct text note;
     bool is_watched; /* set only if there are no values */
     json_t *summaries, *points;
@@ -110,7 +110,8 @@ struct view {
 
 /* ---- Range and step ---- */
 
-/* Chooses longer steps than requested if the data is no longer stored in such detail. */
+/* Chooses the level of detail. If the data is no longer stored in the requested detail, the steps
+ * become longer than requested. */
 static CHECKED bool choose_level(struct view *view, int64_t from_ms, struct error *error)
 {
     struct metric_history_request *request = &view->request;
@@ -131,7 +132,8 @@ static bool is_summary(const struct view *view)
     return call_text(view->call, "metric") == NULL && call_text(view->call, "series") == NULL;
 }
 
-/* Chooses longer steps than requested if a summary would not fit otherwise: it has no pages. */
+/* Chooses the step. If a summary would have more than `points` steps, the step is longer than
+ * requested, because a summary has no pages. */
 static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 {
     int64_t fitting_s = metric_range_step_s(range_ms, points);
@@ -139,9 +141,9 @@ static void choose_step(struct view *view, int64_t range_ms, int64_t points)
 
     if (is_summary(view) && step_s < fitting_s && step_s * 1000 * points < range_ms) {
         text_addf(&view->note,
-                  "There would be more than %" PRId64 " steps (\"points\") of %" PRId64
-                  " s: the steps shown are %" PRId64 " s long.",
-                  points, step_s, fitting_s);
+                  "The period has more steps of %" PRId64 " s than \"points\" allows (%" PRId64
+                  "): the steps shown are %" PRId64 " s long.",
+                  step_s, points, fitting_s);
         step_s = fitting_s;
     }
     view->request.step_ms = step_s * 1000;
@@ -364,20 +366,22 @@ static CHECKED bool note_nothing(struct view *view, struct error *error)
     else if (target.last_ms == 0)
         text_add(&view->note, "The deployment is watched, but has not been scraped yet.");
     else if (target.last_error[0] != '\0')
-        text_addf(&view->note, "The deployment is watched, but the last scrape (%s) failed: %s.",
+        text_addf(&view->note,
+                  "The deployment is watched, but the last scrape (%s UTC) failed: %s.",
                   answer_time(target.last_ms, time), target.last_error);
     else
-        text_addf(&view->note,
-                  "The deployment is watched, and was last scraped at %s: ask for a period before "
-                  "then, or for a figure that the server reports.",
-                  answer_time(target.last_ms, time));
+        text_addf(
+            &view->note,
+            "The deployment is watched, and was last scraped at %s UTC: ask for a period before "
+            "then, or for a figure that the server reports.",
+            answer_time(target.last_ms, time));
     return true;
 }
 
 static const char *next_step(const struct view *view)
 {
     if (json_array_size(view->summaries) == 0 && view->is_watched)
-        return "metrics_show: if the server cannot be scraped now, it says why";
+        return "metrics_show: it says why if the server cannot be scraped now";
     if (json_array_size(view->summaries) == 0)
         return "metrics_watch to store metrics from now on; metrics_show for current values";
     if (is_summary(view))
@@ -443,8 +447,8 @@ static CHECKED bool check(const struct call *call, struct error *error)
                          function);
     if (series == NULL && json_object_size(json_object_get(call->arguments, "labels")) > 0)
         return error_set(error, ERROR_INVALID,
-                         "\"labels\" are set without \"series\": also set the series whose "
-                         "label sets they select");
+                         "\"labels\" are set without \"series\": set \"series\" to the series "
+                         "from which they select label sets");
     if (percentile <= 0 || percentile >= 100)
         return error_set(error, ERROR_INVALID,
                          "\"percentile\" is %g: it must be above 0 and below 100", percentile);

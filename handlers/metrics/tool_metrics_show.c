@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_show: shows the important figures of a server's own metrics now. */
+/* metrics_show: shows the most important metrics that a server reports about itself, as of now. */
 
 #include <string.h>
 #include <time.h>
@@ -93,7 +93,7 @@ static const struct field fields[] = {
     { 0 },
 };
 
-/* Sleeps, unless the call is cancelled. */
+/* Sleeps for `seconds`. CANCELLED: the call was cancelled meanwhile. */
 static CHECKED bool pause_for(const struct call *call, double seconds, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + (int64_t)(seconds * 1e9);
@@ -195,7 +195,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
     write_text(&scrapes.deployment, now, rates, &answer->text);
     if (several)
         text_add(&answer->text, "\nNo rates: " REPLICAS_SEVERAL
-                                ". The figures are from the one that answered last.\n");
+                                ". The figures are from the instance that answered last.\n");
     answer->structured =
         json_pack("{s:s, s:o, s:o, s:o}", "deployment", scrapes.deployment.name, "now", now,
                   "rates", rates, "note", several ? json_string(REPLICAS_SEVERAL) : json_null());

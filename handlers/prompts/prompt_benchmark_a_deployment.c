@@ -15,7 +15,7 @@ static const struct prompt_argument arguments[] = {
     { 0 },
 };
 
-/* In the order of `depths`. */
+/* Arguments for sweep_plan, in the order of `depths`. */
 static const char *const grids[] = {
     "concurrency [1, 4, 16], input_tokens [512], output_tokens [128], window_s 15",
     "concurrency [1, 2, 4, 8, 16, 32], input_tokens [512, 2048, 8192], output_tokens [256], "

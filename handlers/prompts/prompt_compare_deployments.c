@@ -52,7 +52,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               first, second);
     text_addf(&text,
               "4. run_compare with this sweep, for each metric that matters; run_report with it "
-              "shows both in full. What decides is %s.\n",
+              "shows both deployments in full. What decides is %s.\n",
               aim == NULL || strcmp(aim, "both") == 0 ? "latency and throughput" : aim);
     text_add(&text, how_to_read);
     prompt_write(messages, text_string(&text));

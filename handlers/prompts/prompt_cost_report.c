@@ -20,8 +20,8 @@ static const struct prompt_argument arguments[] = {
 static const char how_to_read[] =
     "\nHow to compute and read it:\n"
     "- Cost of a million output tokens = price per hour / (output tokens per second * 3600) * "
-    "1000000. Take output tokens per second of one cell as run_report shows it, all users "
-    "together; compute each cell separately and show the division.\n"
+    "1000000. Take a cell's output tokens per second, for all users together, from "
+    "run_report; compute each cell separately and show the division.\n"
     "- This cost holds for a deployment that is busy with this load around the clock: at half the "
     "use, the cost doubles. Say so next to the figure.\n"
     "- The cheapest cell is usually the one with the longest waits: give the cheapest of all, "
@@ -63,10 +63,11 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
               : deployment != NULL ? "this deployment"
                                    : "no arguments",
               sweep != NULL ? sweep : "");
-    text_add(&text,
-             "2. run_show with the report's run for cells whose figures the report rounds.\n"
-             "3. One table: users, context, output tokens per second, TTFT p99, cost of a million "
-             "output tokens.\n");
+    text_add(
+        &text,
+        "2. run_show with the report's run has the figures that the report rounds.\n"
+        "3. Show one table: users, context, output tokens per second, TTFT p99, cost of a million "
+        "output tokens.\n");
     text_add(&text, how_to_read);
     prompt_write(messages, text_string(&text));
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnose_a_deployment: finds out what is wrong with a model server. */
+/* The prompt diagnose_a_deployment: how an agent finds out what is wrong with a model server. */
 
 #include <string.h>
 
@@ -9,13 +9,14 @@ static const char *const symptoms[] = { "slow_first_token", "slow_tokens", "erro
                                         "unknown",          NULL };
 
 static const struct prompt_argument arguments[] = {
-    { "deployment", "Registered name; default: the only one.", .instances = &deployment_instances },
+    { "deployment", "Registered name; not needed if there is only one.",
+      .instances = &deployment_instances },
     { "symptom", "slow_first_token, slow_tokens, errors, down or unknown (the default).",
       .choices = symptoms },
     { 0 },
 };
 
-/* In the order of `symptoms`. */
+/* What to look at first for each symptom, in the order of `symptoms`. */
 static const char *const first_steps[] = {
     "Look first at requests_waiting and mean_queue_ms: a queue makes the first token late. If "
     "there is no queue, suspect long prompts or a low prefix_hit_rate.",
@@ -66,7 +67,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
              "running sweep explains load: follow it with job_show.\n"
              "2. model_health: does it answer a request, and how fast?\n"
              "3. metrics_show with interval_s 5: what is it doing now?\n"
-             "4. metrics_history: since when has it done that? If no metrics are stored, "
+             "4. metrics_history: since when has it been doing that? If no metrics are stored, "
              "metrics_watch would store them from now on; ask me before you switch it on.\n"
              "5. run_list and run_report: what were its figures when it was last measured?\n"
              "6. audit_list: has it been changed since then, and by whom?\n");

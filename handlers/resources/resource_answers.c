@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://answers: explains each member of each tool's answer, as the tool's row describes it.
- * tools/list only names the members, because its text takes up space in each agent's context. */
+ * tools/list explains none of them, because its text takes up space in each agent's context. */
 
 #include <stdio.h>
 

@@ -12,13 +12,14 @@ static const struct {
 } terms[] = {
     { "deployment", "A model server under a registered name. Every change makes a new revision; "
                     "runs point to the revision that they measured." },
-    { "sweep", "A benchmark: a grid of concurrency and context, with repetitions." },
+    { "sweep", "A benchmark: a grid of loads (users or requests per second) and contexts (prompt "
+               "lengths), with repetitions." },
     { "A/B sweep", "A sweep over two deployments, a baseline and a candidate, that take turns cell "
                    "by cell, so that drift affects both alike." },
     { "run", "One repetition of a sweep's grid, under one fingerprint; or another tool's results, "
              "imported from a file. A finished run is never changed: a correction is a new run "
              "that points to it." },
-    { "cell", "One point of the grid: a number of users, a prompt length and an answer length." },
+    { "cell", "One point of the grid: a load, a prompt length and an answer length." },
     { "fingerprint", "Digest of what was measured: model, engine, hardware, limits, workload. Runs "
                      "with the same fingerprint are comparable." },
     { "concurrency", "Number of simultaneous users: each sends its next request once its previous "
@@ -26,8 +27,8 @@ static const struct {
     { "TTFT", "Time to first token: from sending the request to the first output of any channel "
               "(content, reasoning, tool call)." },
     { "TTFO", "Time to first visible output, if reasoning came before it." },
-    { "ITL", "Gap between two tokens of an answer: the gap before a chunk, divided by the number "
-             "of the chunk's tokens." },
+    { "ITL", "Gap between two tokens of an answer: the gap before a stream chunk, divided by the "
+             "number of tokens in the chunk." },
     { "ICL", "Gap between two stream chunks of an answer; other tools often call it ITL." },
     { "TPOT", "Mean time per output token after the first, over a whole request." },
     { "E2E", "Time of a whole request, from sending it to its last token." },
@@ -35,10 +36,11 @@ static const struct {
     { "goodput", "Requests per second that met the plan's latency limits." },
     { "saturation", "The smallest load that reaches 95 % of the server's highest output tokens/s: "
                     "beyond it, adding users mostly lengthens the wait." },
-    { "limits", "Limits for latencies and errors (`limit_ttft_ms` and others in sweep_plan); for "
+    { "limits", "Limits on latencies and errors (`limit_ttft_ms` and others in sweep_plan); for "
                 "each context, a report shows the largest load that stays within them." },
-    { "inferred", "A cell that an adaptive search (`search` of sweep_plan) did not need to "
-                  "measure: its neighbours' figures are enough, and the cell itself has none." },
+    { "inferred",
+      "A cell that an adaptive search (`search` of sweep_plan) did not need to "
+      "measure, because its neighbours' figures are enough. Such a cell has no figures." },
     { "censored", "Cut off by timeouts: a percentile is then only a lower bound, shown with >=." },
     { "client limited", "The load generator was late or busy, so that the figure does not show the "
                         "server's limit." },

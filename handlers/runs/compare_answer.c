@@ -6,10 +6,10 @@
 #include "base/json/json.h"
 #include "handlers/answer.h"
 
-#define LEFT_OUT_MAX 50       /* maximum length of each of the lists `left_out` and `disturbed` */
-#define LEFT_OUT_LINES_MAX 10 /* maximum length of each of these lists in the text */
-#define CELLS_MAX 500         /* maximum length of `cell_list` */
-#define VALUE_BYTES_MAX 100   /* maximum length of a fact's value as shown */
+#define LEFT_OUT_MAX 50       /* maximum number of entries in `left_out`, and in `disturbed` */
+#define LEFT_OUT_LINES_MAX 10 /* maximum number of lines for either of these lists in the text */
+#define CELLS_MAX 500         /* maximum number of entries in `cell_list` */
+#define VALUE_BYTES_MAX 100   /* longer values of facts are shortened when they are shown */
 
 static const struct field difference_fields[] = {
     { "fact", VALUE_TEXT, .help = "The fact's name, as in `factors`." },
@@ -54,7 +54,7 @@ const struct field compare_answer_fields[] = {
       .help = "Pairs that do not count in the ratio." },
     { "low", VALUE_NUMBER, .optional = true,
       .help = "Lower end of the 95 % confidence interval of the ratio." },
-    { "high", VALUE_NUMBER, .optional = true, .help = "Upper end of that interval." },
+    { "high", VALUE_NUMBER, .optional = true, .help = "Upper end of the same interval." },
     { "p", VALUE_NUMBER, .optional = true,
       .help = "Two-sided p-value over runs: for pairs, from Student's t-test; otherwise, from "
               "Welch's." },
@@ -82,9 +82,10 @@ const struct field compare_answer_fields[] = {
       .fields = difference_fields },
     { "corrected", VALUE_LIST, .help = "Runs that a later run corrects: {run, by}." },
     { "cell_list", VALUE_LIST, .optional = true,
-      .help = "With `detail`: at most 500 cells, with baseline, candidate, ratio, low, high, "
-              "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted "
-              "instead)." },
+      .help =
+          "With `detail`: at most 500 compared cells, with baseline, candidate, ratio, low, high, "
+          "p_corrected (Holm), verdict, tokens_estimated (stream chunks were counted "
+          "instead)." },
     { 0 },
 };
 
@@ -97,8 +98,8 @@ static json_t *ids_json(const struct evidence *runs, size_t count)
     return list;
 }
 
-/* Returns the byte from which to show the two values: 0 or, if one of them is too long, the start
- * of the first comma-separated part in which they differ. */
+/* Returns the offset in bytes from which to show the two values: 0 or, if one of them is too long,
+ * the start of the first comma-separated part in which they differ. */
 static size_t excerpt_start(const struct difference *difference)
 {
     const char *left = text_string(&difference->values[0]);
@@ -364,9 +365,9 @@ static void describe_differences(const struct comparison *comparison, bool allow
                   text_string(&shown));
 }
 
-/* Adds the argument that would allow refused differences. If `unknown`, that is accept_unknown with
- * the facts for which a value is not known; otherwise it is factors with the other facts, except
- * those that differ within a side, which no argument allows. */
+/* Adds an argument that would allow some of the refused differences, if there is one. `unknown`
+ * true: accept_unknown, with the facts for which a value is not known. `unknown` false: factors,
+ * with the other facts, except those that differ within a side, which no argument allows. */
 static void describe_remedy(const struct comparison *comparison, bool unknown, struct text *out)
 {
     size_t count = 0;
@@ -431,7 +432,7 @@ static void describe_disturbed(const struct compare_input *input,
         if (cell->why != CELL_COMPARED || cell->pairs_left_out == 0)
             continue;
         if (shown++ == 0)
-            text_add(out, "\nCells compared in fewer pairs, without the disturbed ones:\n");
+            text_add(out, "\nCells compared without their disturbed pairs:\n");
         describe_cell(cell, cell->disturbed, out);
         text_addf(out, ": %zu of %zu pairs count\n", pairs - cell->pairs_left_out, pairs);
     }

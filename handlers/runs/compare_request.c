@@ -66,7 +66,7 @@ static CHECKED bool add_run(struct store *store, const char *id, struct compare_
     cells += request->runs[request->count - 1].cell_count;
     return cells <= COMPARE_CELLS_MAX
            || error_set(error, ERROR_INVALID,
-                        "together these runs have %zu cells, more than the limit of %d", cells,
+                        "together, the named runs have more than %d cells: name fewer runs",
                         COMPARE_CELLS_MAX);
 }
 
@@ -83,12 +83,12 @@ static CHECKED bool add_sweep(struct store *store, const char *id, struct compar
         count > 0 || error_set(error, ERROR_NOT_FOUND, "there is no sweep %s: see sweep_list", id);
     for (size_t i = 1; added && i < count; i++)
         if (rows[i].deployment_id != rows[0].deployment_id)
-            added =
-                error_set(error, ERROR_INVALID,
-                          "the sweep %s has runs of two deployments, which do not repeat one "
-                          "another: give it as \"sweep\" to compare the two, or name the runs of "
-                          "only one deployment (run_list lists them)",
-                          id);
+            added = error_set(
+                error, ERROR_INVALID,
+                "the sweep %s has runs on two deployments, so its runs do not all repeat "
+                "one another: give the sweep as \"sweep\" to compare the two deployments, or name "
+                "the runs on only one deployment (run_list lists them)",
+                id);
     for (size_t i = 0; added && i < count; i++)
         added = add_run(store, rows[i].id, request, error);
     run_rows_free(rows, count);

@@ -6,13 +6,13 @@
 #include "handlers/tool.h"
 #include "store/ledger/sweeps.h"
 
-#define COMPARE_REQUEST_NAMES_MAX 32 /* in a list, including the NULL that ends it */
+#define COMPARE_REQUEST_NAMES_MAX 32 /* entries in `factors` or `accepted`, with the final NULL */
 
 struct compare_request {
-    struct evidence *runs; /* heap; first the baseline's */
-    size_t counts[SIDES], count;
-    struct sweep_row sweep; /* the A/B sweep that was given; without one, its id is "" */
-    size_t pairs_left_out;  /* repetitions that are not finished on both deployments */
+    struct evidence *runs;       /* heap; first the baseline's */
+    size_t counts[SIDES], count; /* runs of each side; runs of both together */
+    struct sweep_row sweep;      /* the A/B sweep that was given; without one, its id is "" */
+    size_t pairs_left_out;       /* repetitions that are not finished on both deployments */
     enum pairing pairing;
     const char *factors[COMPARE_REQUEST_NAMES_MAX], *accepted[COMPARE_REQUEST_NAMES_MAX];
     struct compare_input input;   /* points into the members above */
@@ -25,8 +25,8 @@ struct compare_request {
 CHECKED bool compare_request_run(const struct call *call, struct compare_request *out,
                                  struct error *error);
 void compare_request_finish(struct compare_request *request);
-/* Adds a name for a side, taken from its first run. For a run that was measured here, this is the
- * deployment's name if that is known, because both sides often have the same model; otherwise it is
- * the name that chart_name gives. */
+/* Adds a name for a side, taken from its first run. If that run was measured here, the side is
+ * named after the deployment, because both sides often have the same model. If the run was
+ * imported, or its deployment is not known, chart_name names the side. */
 void compare_request_name_side(const struct compare_request *request, enum side side,
                                struct text *out);

@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/json/json.h"
 
-/* Replaces the evidence's facts and notes with those in `stated`, if they are there. */
+/* Replaces the facts and notes of the evidence that `stated` contains. Keeps the others. */
 static void apply_stated(const json_t *stated, struct evidence *evidence)
 {
     json_auto_t *facts = evidence_facts_json(&evidence->facts);

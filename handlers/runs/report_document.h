@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the data for the report on a run, an import, a sweep or a comparison: for the report as
- * an HTML file, and for web pages, which show the same sections
+/* Collects the data for the report on a run, an import, a sweep or a comparison. The report is
+ * written as an HTML file, and web pages show the same sections
  * (analysis/document/document_parts.h). */
 #pragma once
 
@@ -30,10 +30,10 @@ struct report_document {
 #define REPORT_DOCUMENT_AUTO __attribute__((cleanup(report_document_finish))) struct report_document
 void report_document_finish(struct report_document *document);
 
-/* Collects the data of a run, an import or a sweep by its id. An A/B sweep has two sides. They are
- * not compared if run_compare would fail, as it does until one repetition is finished on both
- * deployments. *out must not be moved; finish it even after a failure. NOT_FOUND: the message names
- * the id. */
+/* Collects the data for the report on the run, import or sweep with this id. An A/B sweep has two
+ * sides. They are not compared if run_compare would fail, as it does until one repetition is
+ * finished on both deployments. *out must not be moved; finish it even after a failure. NOT_FOUND:
+ * the message names the id. */
 CHECKED bool report_document_find(struct call *call, const char *id, struct report_document *out,
                                   struct error *error);
 /* Does the same for the comparison that run_compare would make with these arguments. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opsbrain://runs/{id}/cells.csv and opsbrain://sweeps/{id}/cells.csv: the cells of a run, or of
- * all runs of a sweep, for spreadsheets and programs (RFC 4180). */
+ * all runs of a sweep, as CSV (RFC 4180) for spreadsheets and programs. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,9 +127,8 @@ const struct resource resource_cells = {
     .name = "cells",
     .uri = "opsbrain://runs/{id}/cells.csv",
     .title = "Cells of run",
-    .help =
-        "Every cell of a run as CSV, one line each, with the figures that run_show has. A field "
-        "is empty if its value is not known; the columns' names give the units.",
+    .help = "Every cell of a run as CSV, one line each, with the figures that run_show lists. A "
+            "field is empty if its value is not known; the columns' names give the units.",
     .mime_type = "text/csv",
     .role = ROLE_VIEWER,
     .placement = PLACE_WORKER,

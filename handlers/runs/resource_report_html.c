@@ -17,7 +17,7 @@ static CHECKED bool read(struct call *call, const char *value, struct text *out,
 
 #define HELP                                                                                       \
     "The report as one HTML file with charts, for people: verdict, audit, figures, provenance. "   \
-    "Save it for them; to read the report yourself, use the one in Markdown."
+    "Save it for them; to read the report yourself, call run_report."
 
 const struct resource resource_run_report_html = {
     .name = "run-report-html",

@@ -9,7 +9,7 @@
 #include "handlers/answer.h"
 #include "store/ledger/imports.h"
 
-#define OTHERS_MAX 50 /* the newest imports, which are searched for copies */
+#define OTHERS_MAX 50 /* how many of the newest imports are searched for copies */
 
 static const struct param params[] = {
     { "run", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Id: run_... or imp_..." },
@@ -28,10 +28,10 @@ static const struct field finding_fields[] = {
     { "rule", VALUE_TEXT, .help = "The rule's name." },
     { "title", VALUE_TEXT, .help = "What the rule looks for." },
     { "weight", VALUE_TEXT,
-      .help =
-          "wrong: a figure is not what its name says. caution: it says less than it seems to." },
+      .help = "wrong: a figure is not what its name says. caution: a figure says less than it "
+              "seems to." },
     { "mistake", VALUE_INTEGER,
-      .help = "The mistake's number in docs/audit.md; 0: it is not in that list." },
+      .help = "The mistake's number in the list in docs/audit.md; 0: it is not listed." },
     { "cell_count", VALUE_INTEGER, .help = "Number of cells that the finding concerns." },
     { "rows", VALUE_INTEGERS,
       .help = "Rows of these cells in the file (in opsbrain's own runs: positions), at most 200." },
@@ -48,9 +48,11 @@ static const struct field fields[] = {
     { "cells", VALUE_INTEGER, .help = "Cells in the run." },
     { "clean", VALUE_BOOLEAN, .help = "True: the rules that could be applied found nothing." },
     { "hardware", VALUE_TEXT, .optional = true,
-      .help = "The hardware in the catalogue that the run was compared with; missing: not known." },
+      .help =
+          "The hardware, from the catalogue, that the run was compared with; missing: not known." },
     { "model", VALUE_TEXT, .optional = true,
-      .help = "The model in the catalogue that the run was compared with; missing: not known." },
+      .help =
+          "The model, from the catalogue, that the run was compared with; missing: not known." },
     { "findings", VALUE_LIST, .help = "Findings, in the order of the rules.",
       .fields = finding_fields },
     { "applied", VALUE_TEXTS, .help = "Rules that could be applied to the run's figures." },
@@ -63,7 +65,7 @@ struct others {
     struct store *store;
     struct import_row *rows;
     size_t count, next;
-    struct error problem; /* why an import could not be read; kind NONE: all could */
+    struct error problem; /* why an import could not be read; kind NONE: all could be read */
 };
 
 static bool next_other(void *context, struct evidence *out)
@@ -84,7 +86,7 @@ static void describe(const struct evidence *evidence, const struct findings *fin
     text_addf(out, "%s (%s): %zu cell%s, ", evidence->id, evidence->name, evidence->cell_count,
               evidence->cell_count == 1 ? "" : "s");
     if (findings->count == 0)
-        text_addf(out, "the %zu rules that its figures allow found nothing.\n",
+        text_addf(out, "the %zu rules that could be applied found nothing.\n",
                   findings_count_applied(findings));
     else
         text_addf(out, "%zu finding%s.\n", findings->count, findings->count == 1 ? "" : "s");

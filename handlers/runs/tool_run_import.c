@@ -10,7 +10,7 @@
 #include "handlers/answers/run_answer.h"
 #include "handlers/runs/import_keep.h"
 
-#define TEXT_BYTES_MAX 524288 /* larger files go to POST /v1/imports */
+#define TEXT_BYTES_MAX 524288 /* maximum length of `text`; larger files go to POST /v1/imports */
 
 #define COLUMNS_MAX 64
 

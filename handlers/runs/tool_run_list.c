@@ -11,7 +11,7 @@
 #include "handlers/answers/run_index.h"
 #include "handlers/period.h"
 
-#define SWEEP_RUNS_MAX 40 /* 20 repetitions of two deployments, as sweep_plan allows */
+#define SWEEP_RUNS_MAX 40 /* sweep_plan allows 20 repetitions on each of two deployments */
 
 static const struct param params[] = {
     { "deployment", VALUE_TEXT, .low = 1, .high = 63,
@@ -85,9 +85,9 @@ static int64_t created_ms(const void *rows, size_t index)
     return ((const struct any_run *)rows)[index].created_ms;
 }
 
-/* Returns how many runs belong on this page. All repetitions of a sweep have the same creation
- * time. If a page has no other runs, it contains all of these repetitions, even beyond the limit,
- * because the next page begins with earlier runs. */
+/* Returns how many runs belong on this page. All runs of a sweep have the same creation time, and
+ * the next page begins with runs that were created earlier. A page that contains only runs of one
+ * sweep therefore contains all of them, even beyond the limit. */
 static size_t end_page(const struct any_run *runs, size_t count, size_t limit)
 {
     size_t shown = answer_page_length(count, limit, created_ms, runs);

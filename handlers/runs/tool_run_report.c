@@ -13,7 +13,7 @@
 #include "handlers/answers/sweep_material.h"
 #include "handlers/runs/report_document.h"
 
-#define SWEEPS_SEARCHED_MAX 50
+#define SWEEPS_SEARCHED_MAX 50 /* how many of the newest sweeps are searched for the default */
 
 static const char *const formats[] = { "markdown", "html", NULL };
 
@@ -66,7 +66,7 @@ static CHECKED bool newest_measured_sweep(const struct call *call, char out[ID_S
     return out[0] != '\0'
            || error_set(error, ERROR_NOT_FOUND,
                         "no sweep%s%s has measured anything yet: start one with sweep_start",
-                        deployment == NULL ? "" : " of ", deployment == NULL ? "" : deployment);
+                        deployment == NULL ? "" : " on ", deployment == NULL ? "" : deployment);
 }
 
 /* Finds out which sweep to report on, and which of its runs; only_run "": all runs. */
@@ -94,8 +94,8 @@ static CHECKED bool choose(const struct call *call, char sweep[ID_SIZE], char on
     return true;
 }
 
-/* Adds the report of one run, or of one deployment, to the answer, and the report's runs to `runs`.
- * `run` and `deployment`: "" means any. */
+/* Adds the report on one run or one deployment to the answer, and the report's runs to `runs`.
+ * `run`: "" means all runs. `deployment`: "" means all deployments. */
 static void write_part(const struct sweep_material *material, const char *run,
                        const char *deployment, json_t *runs, struct answer *answer)
 {

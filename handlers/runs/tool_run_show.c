@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_show: shows one run: what was measured, by whom, and every figure of a cell. */
+/* run_show: shows one run: what was measured, by whom, and, for a requested cell, every figure. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,9 +80,9 @@ static void view_finish(struct view *view)
     sweep_row_finish(&view->sweep);
 }
 
-/* Returns what the fingerprint was computed from. Unless all details are requested, this is
- * shortened: without the engine's details, the form of the requests, and the settings of the
- * workload that are defaults. */
+/* Returns what the fingerprint was computed from. Unless the call requests all details, this omits
+ * the engine's details, the form of the requests, and workload settings that have their default
+ * values. */
 static json_t *measured_json(const struct call *call, const struct run_row *run)
 {
     json_t *fingerprint = answer_json_stored(run->fingerprint_document);

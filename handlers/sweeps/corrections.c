@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "handlers/answers/sweep_answer.h"
 
-#define RUNS_MAX 64 /* for one sweep; sweep_plan allows fewer */
+#define RUNS_MAX 64 /* more than sweep_plan allows in one sweep */
 
 /* What is corrected: a sweep, or one of its runs. */
 struct earlier {
@@ -85,7 +85,7 @@ static CHECKED bool check_deployments(const char *id, const struct earlier *earl
                                       const struct sweep_request *request, struct error *error)
 {
     bool is_pair = strcmp(id, earlier->sweep.id) == 0 && earlier->sweep.subject_count > 1;
-    size_t subject, found = 0; /* found: one bit per subject */
+    size_t subject, found = 0; /* found: bit n is set if a run measured subject n */
     bool same = true;
 
     for (size_t i = 0; same && i < earlier->run_count; i++) {

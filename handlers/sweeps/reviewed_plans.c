@@ -21,7 +21,7 @@ struct entry {
 struct reviewed_plans {
     pthread_mutex_t lock;
     struct entry entries[REVIEWED_PLANS_MAX];
-    size_t next; /* the entry that will be overwritten next */
+    size_t next; /* index of the entry that will be overwritten next */
 };
 
 struct reviewed_plans *reviewed_plans_create(void)

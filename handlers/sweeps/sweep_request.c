@@ -138,7 +138,8 @@ static CHECKED bool add_dataset(const struct call *call, json_t *arguments, stru
     return true;
 }
 
-/* Returns the model's context in tokens, as last reported; 0: not known. */
+/* Returns the model's context in tokens, as last reported for this revision of the deployment; 0:
+ * not known. */
 static int64_t context_of(const struct call *call, const struct deployment *deployment)
 {
     struct model_facts facts;

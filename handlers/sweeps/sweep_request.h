@@ -6,8 +6,8 @@
 #include "bench/plan/plan.h"
 #include "handlers/answer.h"
 
-/* A sweep that could take more than this starts only if the call gives the digest of a reviewed
- * plan. */
+/* A sweep that could take longer than this, or use more tokens than this, starts only if the call
+ * gives the digest of a reviewed plan. */
 #define GO_AHEAD_MINUTES 60
 #define GO_AHEAD_TOKENS 10000000
 
@@ -53,7 +53,7 @@
 struct sweep_request {
     struct deployment deployment, candidate;
     size_t subjects;  /* number of deployments: 2 with a candidate, else 1 */
-    bool same_server; /* both have the same host and port */
+    bool same_server; /* both deployments have the same host and port */
     struct plan plan;
     struct plan_estimate estimate;
     char digest[65];

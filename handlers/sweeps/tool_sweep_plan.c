@@ -109,8 +109,8 @@ static void warn_of_comparison(const struct sweep_request *request, json_t *warn
                         "too, this sweep compares a server with itself and shows only noise"));
 }
 
-/* Returns true if the plan's `requests` are fewer than two for each user at the largest
- * concurrency: a window with so few requests sees a burst, not a steady load. */
+/* Returns true if the plan is a closed loop, and its `requests` are fewer than two for each user at
+ * the largest concurrency: a window with so few requests sees a burst, not a steady load. */
 static bool is_burst(const struct plan *plan)
 {
     return plan->requests > 0 && plan->arrival == ARRIVAL_CLOSED

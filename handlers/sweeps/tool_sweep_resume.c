@@ -119,11 +119,11 @@ static CHECKED bool check(const struct call *call, const char *id, struct error 
 
 /* The cells of a sweep, and counts of those that failed or were skipped. */
 struct left {
-    const struct cell_row *cells;
+    const struct cell_row *cells; /* all cells of the sweep */
     size_t count;
-    /* failed or skipped cells in finished and in unfinished runs */
-    size_t of_finished, of_unfinished;
-    char run_id[ID_SIZE]; /* the first finished run with such a cell */
+    size_t of_finished;   /* how many failed or skipped cells are in finished runs */
+    size_t of_unfinished; /* how many are in unfinished runs */
+    char run_id[ID_SIZE]; /* the first finished run that has such a cell; "": there is none */
 };
 
 static bool is_run_finished(const struct left *left, const struct cell_row *cell)

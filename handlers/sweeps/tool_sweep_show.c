@@ -9,8 +9,8 @@
 #include "handlers/answers/job_answer.h"
 #include "handlers/answers/sweep_answer.h"
 
-#define REJECTED_MAX 8  /* rejected attempts in the text */
-#define ATTEMPTS_MAX 50 /* attempts in each list of the structured answer */
+#define REJECTED_MAX 8  /* maximum number of rejected attempts in the answer's text */
+#define ATTEMPTS_MAX 50 /* maximum number of attempts in each list of the structured answer */
 
 static const struct param params[] = {
     { "sweep", VALUE_TEXT, .required = true, .low = 1, .high = 39, .help = "Its id (swp_...)." },
@@ -66,7 +66,7 @@ static const char *next_step(const struct sweep_row *sweep)
     return sweep->subject_count > 1 ? "run_compare with this sweep" : "run_report with this sweep";
 }
 
-/* Lists the latest attempts. */
+/* Lists the newest ATTEMPTS_MAX of the attempts, which are sorted from oldest to newest. */
 static json_t *attempts_json(const struct attempt_row *attempts, size_t count)
 {
     json_t *list = json_array();
@@ -189,7 +189,7 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
 const struct tool tool_sweep_show = {
     .name = "sweep_show",
     .title = "Show a sweep's progress and cells",
-    .help = "A sweep's state, and what each cell measured so far. To wait: job_show; for results: "
+    .help = "A sweep's state, and each cell's figures so far. To wait: job_show; for results: "
             "run_report.",
     .more = "One row per cell: time to first token, gap between tokens, throughput, failures. "
             "Except for A/B sweeps, also each context's saturation point and largest load within "

@@ -167,8 +167,8 @@ static bool is_digest_alone(const json_t *arguments)
     return found == json_object_size(arguments);
 }
 
-/* If the arguments of the plan with this plan_digest are still known, adds them to the call's own
- * arguments, which take precedence. */
+/* Adds to the call's arguments those of the plan that its plan_digest names, if the server still
+ * has them. An argument that the call gives itself takes precedence. */
 static CHECKED bool recall(const struct call *call, const json_t *given, json_t **out,
                            struct error *error)
 {

@@ -1,5 +1,5 @@
 -- The load of a cell can be a rate of arriving requests (open loop) instead of a number of users, and a cell can be
--- inferred from its neighbors instead of being measured. A run measures one of the deployments of its sweep, and can correct
+-- inferred from its neighbours instead of being measured. A run measures one of the deployments of its sweep, and can correct
 -- an earlier run.
 ALTER TABLE runs ADD COLUMN deployment_id BIGINT NOT NULL REFERENCES deployments (id);
 ALTER TABLE runs ADD COLUMN revision BIGINT NOT NULL;

@@ -78,8 +78,9 @@ CREATE TABLE scrape_targets (
     last_error    TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 
--- Durable work. Each claim of a job increments its fence. A worker presents the fence of its claim when it writes; if
--- the job has been claimed again since, the write is refused.
+-- Durable work. Before a process works on a job, it claims the job for a limited time (a lease). Each claim increments
+-- the job's fence. Whoever writes for the job presents the fence of its own claim; if the job has been claimed again since,
+-- the write is refused.
 CREATE TABLE jobs (
     id                  TEXT    PRIMARY KEY,
     kind                TEXT    NOT NULL,
@@ -101,7 +102,7 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_by_state ON jobs (state, created_ms);
 CREATE INDEX jobs_by_time ON jobs (created_ms);
 
--- Only one job at a time measures an endpoint. The others wait in line, in the order of their ids in this table.
+-- Only one job at a time measures an endpoint. The other jobs wait in line, in the order of their ids in this table.
 CREATE TABLE endpoint_leases (
     id             INTEGER PRIMARY KEY,
     endpoint       TEXT    NOT NULL, -- host:port

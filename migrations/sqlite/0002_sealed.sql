@@ -5,8 +5,9 @@ CREATE TABLE server_keys (
     created_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A request takes several rounds if the server asks its client something. Its last round is recorded here, so that it
--- is carried out only once, even if the client sends it several times.
+-- If the server asks the client something before it carries out a request, the client sends the request again with the
+-- answer. That last round is recorded here, so that the request is carried out only once, even if the client sends the
+-- round several times.
 CREATE TABLE settled_requests (
     nonce      TEXT    PRIMARY KEY, -- from the state that the client carries between rounds
     request_id TEXT    NOT NULL,    -- as in the audit log

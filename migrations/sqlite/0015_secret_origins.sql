@@ -12,9 +12,9 @@ ALTER TABLE deployments ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 UPDATE deployments SET owner = coalesce((SELECT created_by FROM deployment_revisions r
                                          WHERE r.deployment_id = deployments.id AND r.revision = 1), '');
 
--- If an admin gave a deployment its present URL and secret, the secret can still be sent to that URL. What counts is
--- who wrote the first of the latest revisions that all have this URL and secret. Without API keys, every caller is
--- `local`, an admin. All other secrets have to be bound by an admin.
+-- If an admin gave a deployment its present URL and secret, the secret can still be sent to that URL. The query looks
+-- at who wrote the revision since which the URL and the secret are unchanged. The principal `local` counts as an admin:
+-- every caller has this name while there are no API keys. An admin has to allow URLs for all other secrets.
 INSERT INTO secret_origins (secret, url, created_ms, created_by)
 WITH latest AS (
     SELECT d.id, d.name, r.url, r.secret, (

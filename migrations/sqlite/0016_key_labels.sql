@@ -1,2 +1,2 @@
--- What a key is for, because a principal can have several keys.
+-- A note that says what a key is for. A principal can have several keys.
 ALTER TABLE api_keys ADD COLUMN label TEXT NOT NULL DEFAULT '';

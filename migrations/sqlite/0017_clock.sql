@@ -1,10 +1,9 @@
--- The last time at which the wall clock was trusted, and the time that it has shown since an implausible jump
--- (base/core/timeline.h).
+-- The wall clock is trusted until it makes an implausible jump (base/core/timeline.h).
 CREATE TABLE clock (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
-    seen_ms      INTEGER NOT NULL,
-    rival_ms     INTEGER NOT NULL, -- 0: there was no such jump
-    rival_ran_ms INTEGER NOT NULL
+    seen_ms      INTEGER NOT NULL, -- the last time that was trusted
+    rival_ms     INTEGER NOT NULL, -- the time that the clock has shown since such a jump; 0: it is trusted
+    rival_ran_ms INTEGER NOT NULL  -- how long the clock has run steadily since the jump
 ) STRICT;
 INSERT INTO clock SELECT 1, max(at_ms), 0, 0 FROM
     (SELECT max(at_ms) AS at_ms FROM audit UNION ALL SELECT max(created_ms) FROM jobs

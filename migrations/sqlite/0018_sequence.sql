@@ -1,5 +1,5 @@
--- Numbers rows in the order in which they were added, because several rows can have the same created_ms. Unlike
--- SQLite's rowid, the number exists in every database engine, and a copy of the database keeps it.
+-- `sequence` numbers the rows in the order in which they were added, because several rows can have the same created_ms.
+-- Unlike SQLite's rowid, it exists in every database engine, and a copy of the database keeps it.
 ALTER TABLE jobs ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sweeps ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;

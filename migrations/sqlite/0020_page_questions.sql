@@ -1,4 +1,5 @@
--- Questions that calls ask a person on the server's own pages, because the client shows no forms, and the answers.
+-- If a call has a question for a person, but its client shows no forms, the server shows the question on a web page of
+-- its own. These are such questions and their answers.
 CREATE TABLE page_questions (
     id          TEXT    PRIMARY KEY, -- ask_..., as in the page's address
     principal   TEXT    NOT NULL,    -- the caller; nobody else is allowed to answer

@@ -1,5 +1,5 @@
--- Recipes that admins imported. Every revision is kept unchanged, and the newest revision of a name is used, unless a
--- recipe of that name is built into the program or in the team's folder.
+-- Recipes that admins imported. Every revision is kept unchanged. The newest revision of a name is used, unless a
+-- recipe of that name is built into the program or is in the team's folder.
 CREATE TABLE recipe_imports (
     name       TEXT    NOT NULL,
     revision   INTEGER NOT NULL,

@@ -18,14 +18,14 @@ CREATE TABLE fleet_target_revisions (
     proxy               TEXT    NOT NULL,
     recipes             TEXT    NOT NULL, -- JSON array of names; []: every recipe of the provider
     deployment_usd      REAL    NOT NULL, -- maximum per hour for one deployment; 0: only what costs nothing
-    total_usd           REAL    NOT NULL, -- maximum per hour for all deployments together; 0: as above
+    total_usd           REAL    NOT NULL, -- maximum per hour for all deployments together; 0: only what costs nothing
     life_limit_s        INTEGER NOT NULL, -- 0: no limit
     allows_no_price     INTEGER NOT NULL, -- 1: the cost of a deployment can be unknown
     allows_no_end       INTEGER NOT NULL, -- 1: a deployment can have no end
     allows_no_guard     INTEGER NOT NULL, -- 1: the end of a deployment can depend on opsbrain alone
     needs_two           INTEGER NOT NULL, -- 1: two people must approve a plan
-    agent_usd           REAL    NOT NULL, -- maximum per hour that an agent can approve; 0: only stops and destroys
-    agent_life_usd      REAL    NOT NULL, -- the same, for a deployment's whole life
+    agent_usd           REAL    NOT NULL, -- maximum per hour that an agent can approve alone; 0: only stopping and destroying
+    agent_life_usd      REAL    NOT NULL, -- the same, but for a deployment's whole life, not per hour
     created_ms          INTEGER NOT NULL,
     created_by          TEXT    NOT NULL,
     PRIMARY KEY (target, revision)
@@ -78,7 +78,8 @@ CREATE TABLE fleet_journal (
     PRIMARY KEY (plan_id, sequence)
 ) STRICT;
 
--- Deployments whose servers opsbrain created or adopted: their wanted and their last observed state.
+-- Deployments whose servers opsbrain created, adopted or only watches: their wanted state and their last observed
+-- state.
 CREATE TABLE fleet_managed (
     id            TEXT    PRIMARY KEY, -- mng_...
     deployment    TEXT    NOT NULL,
@@ -104,8 +105,8 @@ CREATE TABLE fleet_managed (
 ) STRICT;
 CREATE UNIQUE INDEX fleet_managed_by_name ON fleet_managed (deployment) WHERE state <> 'gone';
 
--- Which database this is. The id is a label on every resource that opsbrain creates. A copy of the database is
--- recognized because it is not used at the recorded place.
+-- The identity of this database. The id is a label on every resource that opsbrain creates. A copy of the database is
+-- recognized because it is used at a place other than the recorded one.
 CREATE TABLE fleet_instance (
     only  INTEGER PRIMARY KEY CHECK (only = 1),
     id    TEXT    NOT NULL,

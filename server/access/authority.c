@@ -20,18 +20,19 @@ struct authority {
     struct store *store;
     char *data_folder;
     enum { MODE_AUTO, MODE_KEYS, MODE_NONE } mode;
-    atomic_bool needs_keys;
-    /* held during a refresh, so that an older reading does not replace a newer one */
+    atomic_bool needs_keys; /* false: every caller is `local` */
+    /* held during a refresh, so that keys that were read earlier do not replace newer ones */
     pthread_mutex_t refreshing;
-    pthread_mutex_t lock; /* protects the members below */
-    void (*changed)(void *context);
+    pthread_mutex_t lock;           /* protects the members below */
+    void (*changed)(void *context); /* the listener (authority_listen); NULL: none */
     void *context;
     struct key_with_digest *keys; /* all keys of the store, in order of digest */
     size_t key_count;
     bool is_stale; /* the keys might have changed, but could not be read */
 };
 
-/* Whether both let in the same caller with the same rights. Labels and times of use are ignored. */
+/* Whether two keys let in the same caller with the same rights. Their labels and when they were
+ * last used are ignored. */
 static bool is_same_key(const struct key_with_digest *a, const struct key_with_digest *b)
 {
     return memcmp(a->digest, b->digest, DIGEST_BYTES) == 0 && a->key.role == b->key.role
@@ -49,8 +50,8 @@ static bool are_same_keys(const struct authority *authority, const struct key_wi
     return true;
 }
 
-/* Replaces the keys. If they cannot be read, nobody is let in with the old ones. *changed: whether
- * this may change who is let in. */
+/* Reads the keys from the store, in place of those in memory. If they cannot be read, nobody is let
+ * in with the old ones. *changed: whether this might change who is let in. */
 static CHECKED bool load_keys(struct authority *authority, bool *changed, struct error *error)
 {
     struct key_with_digest *keys = NULL;
@@ -67,9 +68,9 @@ static CHECKED bool load_keys(struct authority *authority, bool *changed, struct
     return loaded;
 }
 
-/* In the mode auto, once the first key has been added, callers without a key are refused. That
- * stays so if the last key is revoked or the database is lost; after a loss, `opsbrain key reset`
- * lets them in again. */
+/* In the mode auto, once the first key has been added, callers without a key are refused. They are
+ * still refused if the last key is revoked or the database is lost. After a loss, `opsbrain key
+ * reset` lets them in again. */
 static CHECKED bool update_needs_keys(struct authority *authority, bool *changed,
                                       struct error *error)
 {
@@ -90,10 +91,10 @@ static CHECKED bool update_needs_keys(struct authority *authority, bool *changed
         return true;
     return error_set(
         error, ERROR_CONFLICT,
-        "the data folder %.200s had API keys and now has none, so it is not the "
-        "one used before: restore it from a backup, add a key with `opsbrain key add NAME "
-        "--role admin`, or start with --auth keys; `opsbrain key reset` lets anybody "
-        "on this machine in without a key",
+        "the data folder %.200s had API keys and now has none, so it is not the one used before: "
+        "restore it from a backup, add a key with `opsbrain key add NAME --role admin`, or start "
+        "with --auth keys; to let anybody on this machine in without a key, run `opsbrain key "
+        "reset`",
         authority->data_folder);
 }
 
@@ -118,16 +119,15 @@ static CHECKED bool check_binding(const struct authority *authority, bool loopba
     if (loopback || authority->mode == MODE_KEYS || (has_key && authority->mode == MODE_AUTO))
         return true;
     if (authority->mode == MODE_NONE)
-        return error_set(
-            error, ERROR_INVALID,
-            "auth is none, but listen is not a loopback address: anyone on the network could "
-            "do anything; set OPSBRAIN_AUTH to auto or keys, or OPSBRAIN_LISTEN to "
-            "127.0.0.1:PORT");
-    return error_set(
-        error, ERROR_INVALID,
-        "listen is not a loopback address and there is no valid API key: add one with `opsbrain "
-        "key add NAME --role admin` (same OPSBRAIN_DATA), set OPSBRAIN_AUTH=keys to "
-        "start without one, or set OPSBRAIN_LISTEN to 127.0.0.1:PORT");
+        return error_set(error, ERROR_INVALID,
+                         "the setting auth is none, but the setting listen is not a loopback "
+                         "address: anyone on the network could do anything; set OPSBRAIN_AUTH to "
+                         "auto or keys, or OPSBRAIN_LISTEN to 127.0.0.1:PORT");
+    return error_set(error, ERROR_INVALID,
+                     "the setting listen is not a loopback address, and there is no valid API key: "
+                     "add one with `opsbrain key add NAME --role admin` (same OPSBRAIN_DATA), set "
+                     "OPSBRAIN_AUTH=keys to start without one, or set OPSBRAIN_LISTEN to "
+                     "127.0.0.1:PORT");
 }
 
 bool authority_create(struct store *store, const char *data_folder, const char *mode, bool loopback,
@@ -238,7 +238,7 @@ bool authority_check(struct authority *authority, const char *authorization, str
                          "Authorization: Bearer " KEY_PREFIX "...");
     if (strncasecmp(authorization, "Bearer ", 7) != 0)
         return error_set(error, ERROR_UNAUTHENTICATED,
-                         "Authorization must be: Bearer " KEY_PREFIX "...");
+                         "the header must have the form Authorization: Bearer " KEY_PREFIX "...");
     key = authorization + 7 + strspn(authorization + 7, " ");
     digest_sha256(key, strlen(key), digest);
     return authority_check_digest(authority, digest, out, error);

@@ -26,8 +26,8 @@ void authority_destroy(struct authority *authority); /* NULL is fine */
  * thread: it answers from memory. */
 CHECKED bool authority_check(struct authority *authority, const char *authorization,
                              struct principal *out, struct error *error);
-/* Finds the principal of the key with this digest, even if no keys are needed. Fails in the same
- * way. */
+/* Finds the principal of the key with this digest, even if no keys are needed. Fails as
+ * authority_check does. */
 CHECKED bool authority_check_digest(struct authority *authority, const uint8_t digest[DIGEST_BYTES],
                                     struct principal *out, struct error *error);
 /* Whether a caller that authority_check let in may continue. True while no keys are needed.

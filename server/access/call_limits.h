@@ -16,15 +16,15 @@ struct settings;
 struct call_limits { /* its members are borrowed */
     const struct settings *settings;
     const struct authority *authority;
-    struct rate_limit *principals; /* requests and calls of each principal */
-    struct rate_limit *inline_us;  /* each principal's time on the HTTP threads */
+    struct rate_limit *principals; /* counts each principal's requests and its calls in progress */
+    struct rate_limit *inline_us;  /* counts each principal's microseconds on the HTTP threads */
 };
 
 /* Call it when a request's body has been read. False: the request was refused with 429. */
 bool call_limits_check_rate(const struct call_limits *limits, struct exchange *exchange);
-/* Runs a short call on the HTTP thread of its connection, which other connections share. False:
- * nothing was run, because the call's principal has recently used more than its share of the HTTP
- * threads' time. Queue the call for a worker instead; call_limits_enter then counts it. */
+/* Runs a short call on its connection's HTTP thread, which other connections share. False: nothing
+ * was run, because the call's principal has recently used more than its share of the HTTP threads'
+ * time. Queue the call for a worker instead; call_limits_enter then counts it. */
 bool call_limits_run_inline(const struct call_limits *limits, struct exchange *exchange,
                             void (*run)(struct exchange *exchange));
 /* If the call's route is limited, counts the call among those that its principal has in progress,

@@ -52,7 +52,8 @@ void key_marker_write(const char *data_folder)
         return;
     }
     if (write(file, CONTENT, sizeof CONTENT - 1) < 0 || fsync(file) != 0)
-        log_warning("%s: %s", text_string(&path), strerror(errno));
+        log_warning("cannot write to %s, which records that the data folder has keys: %s",
+                    text_string(&path), strerror(errno));
     close(file);
 }
 
@@ -73,12 +74,15 @@ bool key_marker_remove(const char *data_folder, struct error *error)
 
     if (data_folder[0] == '\0')
         return error_set(error, ERROR_NOT_FOUND,
-                         "there is no data folder, and so no record that it had keys");
+                         "no data folder is named, so there is no record of keys to remove");
     name_marker(data_folder, &path);
     if (unlink(text_string(&path)) == 0)
         return true;
-    return error_set(
-        error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_INVALID, "%s: %s", text_string(&path),
-        errno == ENOENT ? "this file, which would record that there were keys, does not exist"
-                        : strerror(errno));
+    if (errno == ENOENT)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "%s does not exist: there is no record of earlier keys, and so nothing to "
+                         "reset",
+                         text_string(&path));
+    return error_set(error, ERROR_INVALID, "cannot remove %s: %s", text_string(&path),
+                     strerror(errno));
 }

@@ -18,9 +18,9 @@ struct sign_ins {
     struct store *store;
     struct authority *authority;
     struct sign_in_limits limits;
-    void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]); /* NULL: none */
+    void (*ended)(void *context, const uint8_t digest[DIGEST_BYTES]); /* the listener; NULL: none */
     void *context;
-    pthread_mutex_t lock; /* protects the rest */
+    pthread_mutex_t lock; /* protects the members below */
     struct browser_session *sessions;
     size_t count;
 };
@@ -104,8 +104,8 @@ static CHECKED bool admit(const struct sign_ins *sign_ins, const struct browser_
     if (has_expired(sign_ins, session))
         return error_set(
             error, ERROR_UNAUTHENTICATED,
-            "you were signed out: the setting sign_in_idle limits how long you stay signed "
-            "in without a request, and sign_in how long in any case");
+            "you were signed out: the setting sign_in_idle limits the time without a request, and "
+            "the setting sign_in limits the total time");
     if (!authority_check_digest(sign_ins->authority, session->key_digest, &principal, error))
         return false;
     if (!role_allows(principal.role, role))
@@ -222,7 +222,7 @@ bool sign_in_check(struct sign_ins *sign_ins, const char *cookie, struct princip
 }
 
 /* Copies the session of a cookie and, if `removes` is set, removes it from memory. False: there is
- * none. */
+ * no such session. */
 static bool look_up(struct sign_ins *sign_ins, const char *cookie, bool removes,
                     struct browser_session *out)
 {
@@ -263,7 +263,7 @@ static bool has_ended(const struct sign_ins *sign_ins, const struct browser_sess
     return has_expired(sign_ins, session) || authority_has_revoked(sign_ins->authority, &principal);
 }
 
-/* Removes from memory one session that has ended; false: there is none. */
+/* Removes from memory one session that has ended. False: no session has ended. */
 static bool detach_ended(struct sign_ins *sign_ins, struct browser_session *out)
 {
     bool found = false;

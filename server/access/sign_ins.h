@@ -2,7 +2,7 @@
 /* Sessions of browsers that signed in. A browser is recognized by its cookie; the server keeps only
  * the cookie's digest. A browser has the rights of the key that it signed in with, as long as that
  * key is valid. Sessions are kept in memory because HTTP threads check them and must not wait for
- * the store, and also in the store so that they survive a restart. Any thread. */
+ * the store, and also in the store so that they survive a restart. Thread safe. */
 #pragma once
 
 #include "store/ledger/principals.h"
@@ -10,11 +10,11 @@
 struct authority;
 struct sign_ins;
 
-#define SIGN_IN_COOKIE_SIZE 65 /* 32 random bytes in hex, NUL */
+#define SIGN_IN_COOKIE_SIZE 65 /* room for 32 random bytes in hex, and NUL */
 
 struct sign_in_limits {
     int64_t idle_ms;     /* a session ends after this time without a request */
-    int64_t lifetime_ms; /* a session ends after this time in any case */
+    int64_t lifetime_ms; /* a session ends this long after it began, in any case */
 };
 
 /* Reads the stored sessions. Free with sign_ins_destroy. */

@@ -16,10 +16,11 @@
 #include "server/http/http_connection.h"
 #include "server/http/http_loop.h"
 
-/* Limited, so that a flood of new connections does not starve those that are open. */
+/* The maximum number of connections that are accepted in one turn of the loop, so that a flood of
+ * new ones does not starve those that are open. */
 #define ACCEPTS_PER_TURN 64
-#define PAUSE_NS INT64_C(100000000)
-#define LOG_EVERY_NS INT64_C(10000000000)
+#define PAUSE_NS INT64_C(100000000) /* the longest pause before connections are accepted again */
+#define LOG_EVERY_NS INT64_C(10000000000) /* for may_log */
 
 static bool watch(struct http_loop *loop, int operation, uint32_t events)
 {
@@ -79,8 +80,8 @@ void acceptor_make_room(struct note *room_note)
 }
 
 /* Makes room: closes connections of unknown clients on this loop or, if there are none to close,
- * asks the other loops to do so. After that, this loop's next attempt can also close connections of
- * known clients, unless the loop has accepted a connection by then. */
+ * asks the other loops to do so. In the second case, this loop's next attempt can also close
+ * connections of known clients, unless the loop has accepted a connection by then. */
 static void make_room(struct http_loop *loop)
 {
     struct acceptor *acceptor = &loop->acceptor;
@@ -153,7 +154,8 @@ static bool count_address(struct http_loop *loop, const struct ip_address *addre
     return false;
 }
 
-/* Sets the address of a connection that is being opened, and whether it is counted. */
+/* Sets the address of a connection that is being opened, and whether the connection counts towards
+ * the limit on its address. */
 static void enter(struct acceptor *acceptor, struct http_connection *connection)
 {
     connection->address = acceptor->address;

@@ -23,5 +23,5 @@ void acceptor_resume(struct http_loop *loop, int64_t now_ns);
 /* Called by libmicrohttpd when a connection begins and ends; the context is the loop. */
 void acceptor_notify(void *loop, struct MHD_Connection *mhd, void **slot,
                      enum MHD_ConnectionNotificationCode code);
-/* Delivers a loop's room_note, with which another loop's acceptor asks it to make room. */
+/* Delivers a loop's room_note: another loop's acceptor has asked this loop to make room. */
 void acceptor_make_room(struct note *room_note);

@@ -26,14 +26,15 @@ struct http;
 struct telemetry_row;
 
 #define REQUEST_ID_SIZE 40
-/* The object whose events a stream sends, and the callbacks for it. `end` and `received` can be
- * NULL. */
+/* The object whose events a stream sends, and the callbacks for it. */
 struct exchange_carried {
-    void *owner; /* a reference to the object; NULL: there is no object */
-    void (*release)(void *owner);
-    /* called when the server stops: ends the stream, after its closing message if it has one */
+    void *owner;                  /* a reference to the object; NULL: there is no object */
+    void (*release)(void *owner); /* drops the reference */
+    /* Called for a long-lived stream when the server stops: sends the closing message, if there is
+     * one, and ends the stream. NULL: the stream ends without a closing message. */
     void (*end)(void *owner);
-    /* the event with this number was passed to the connection */
+    /* Called after events were passed to the connection; `sequence` is the number of the newest.
+     * NULL: not called. */
     void (*received)(void *owner, int64_t sequence);
 };
 
@@ -48,32 +49,33 @@ struct exchange {
     int64_t started_ns;
 
     /* the request */
-    const struct route *route; /* NULL: none */
+    const struct route *route; /* NULL: no route matches */
     void *context;             /* the context of the route's set */
     const char *verb;          /* GET, POST, ... */
-    /* the host and port in the request's target, which replace the Host header; NULL: none */
+    /* the target's host and port, which replace the Host header; NULL: it has none */
     char *authority;
     struct ip_address client; /* the caller's address, from the connection or a trusted proxy */
     char client_text[IP_TEXT_SIZE];
     struct http_headers headers;
     struct text body;
     struct principal principal;
-    void *request; /* the route's own data, and how to free it */
-    void (*request_finish)(void *request);
+    void *request;                         /* the route's own data */
+    void (*request_finish)(void *request); /* frees `request`; NULL: not called */
 
     /* the answer */
     struct http_reply reply;
-    struct sse_queue *sse_queue; /* events instead of a reply */
+    /* once it has begun (sse_queue_begin), its events are sent instead of `reply`; can be NULL */
+    struct sse_queue *sse_queue;
     struct exchange_carried carried;
     /* the answer is a long-lived stream: it lasts until one side ends it or the server stops */
     bool long_lived;
-    int64_t received; /* the newest event number that was passed to carried.received */
+    int64_t received; /* the event number that was last passed to carried.received; 0: none yet */
     /* the client disconnected, or is treated as if it had; or the request is over */
     atomic_bool left;
 
     /* the next members are for the log and the metrics */
-    /* static strings: the MCP method (or "batch") and the tool; "" for none */
-    const char *method, *subject;
+    const char *method;        /* the MCP method, or "batch"; "" for none; static */
+    const char *subject;       /* the name of the tool; "" for none; static */
     char trace[TRACE_ID_SIZE]; /* the id of the trace that the request belongs to; "" for none */
     struct telemetry_row *row;
 
@@ -84,18 +86,18 @@ struct exchange {
     struct exchange *previous, *next;
     struct timeout keep_alive;
     size_t keep_alive_read; /* bytes that had been read from the queue at the last check */
-    unsigned stalls;        /* successive checks at which no more had been read */
-    bool is_probed;         /* its client stopped sending, and a probe was scheduled */
+    unsigned stalls;        /* how many checks in a row found that no more had been read */
+    bool is_probed;         /* exchange_probe was called: the client has stopped sending */
     size_t body_seen;       /* bytes of the body that were read, kept or not */
-    size_t read_limit;      /* the connection is closed if body_seen exceeds this */
+    size_t read_limit;      /* in bytes; a longer body is refused, and the connection closed */
     bool counted;           /* it is counted as a request in flight */
     bool working;           /* its work was submitted, and is not yet known to be done */
-    /* it is counted among its principal's calls (server/access/call_limits.h); cleared by its
-     * worker, or by the loop if no worker takes it */
+    /* the request is counted among its principal's calls (server/access/call_limits.h), until the
+     * worker is done or exchange_submit fails */
     bool has_place;
-    bool over_limit; /* it was refused because its principal has too many calls */
-    void (*work)(struct exchange *exchange);
-    void (*worked)(struct exchange *exchange); /* called when `work` is done; NULL: not called */
+    bool over_limit; /* the request was refused because its principal has too many calls */
+    void (*work)(struct exchange *exchange);   /* called by a worker */
+    void (*worked)(struct exchange *exchange); /* called after `work`; NULL: not called */
 };
 
 /* Drops a reference; the last one frees the exchange. */
@@ -113,13 +115,13 @@ void exchange_reply_text(struct exchange *exchange, unsigned status, const char 
 /* `name` must be static; `value` is copied. Does nothing if there are already HTTP_REPLY_HEADERS
  * headers. */
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
-/* Makes the answer a stream of the events in a new queue, and returns the queue, borrowed. Call it
- * on the loop's thread. */
+/* Creates the exchange's queue, and returns it, borrowed. Once the queue has begun
+ * (sse_queue_begin), its events are the answer. Call it on the loop's thread. */
 struct sse_queue *exchange_begin_stream(struct exchange *exchange);
-/* The same with a queue that a worker created; takes over the worker's reference. Call it in
+/* The same, but with a queue that a worker created; takes over the worker's reference. Call it in
  * `worked`. */
 void exchange_take_queue(struct exchange *exchange, struct sse_queue *sse_queue);
-void exchange_wake(void *exchange); /* the `wake` callback for that queue */
+void exchange_wake(void *exchange); /* the `wake` callback for a worker's queue */
 /* Sets the object whose events the stream sends, and takes over the reference to it. Call it before
  * anything is sent. */
 void exchange_carry_take(struct exchange *exchange, const struct exchange_carried *carried);
@@ -136,7 +138,7 @@ CHECKED bool exchange_submit(struct exchange *exchange, struct workers *workers,
 void exchange_submit_or_refuse(struct exchange *exchange, struct workers *workers,
                                void (*work)(struct exchange *exchange));
 
-/* Adds the header Retry-After with the time rounded up to whole seconds. Returns the seconds. */
+/* Adds the header Retry-After with `wait_ms`, rounded up to whole seconds. Returns the seconds. */
 int64_t exchange_add_retry_after(struct exchange *exchange, int64_t wait_ms);
 /* Answers with an error: a browser gets a page, any other client gets what http_write_refusal
  * (http.h) writes. */

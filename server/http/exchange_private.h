@@ -7,13 +7,15 @@
 struct exchange;
 struct http_loop;
 
-/* For http_thread.c: first the functions that libmicrohttpd calls, with the loop as their context,
- * then those that the loop calls to inform an exchange. */
+/* For http_thread.c. libmicrohttpd calls the first two functions, with the loop as their context;
+ * the loop calls the others. */
 enum MHD_Result exchange_serve(void *loop, struct MHD_Connection *mhd, const char *target,
                                const char *verb, const char *version, const char *upload,
                                size_t *upload_size, void **slot);
 void exchange_completed(void *loop, struct MHD_Connection *mhd, void **slot,
                         enum MHD_RequestTerminationCode code);
+/* Call it when the exchange's `keep_alive` expires: puts a comment into the stream, and closes the
+ * connection if the client has read nothing for too long. */
 void exchange_keep_alive(struct exchange *exchange);
 /* Call it when the client has disconnected, or is to be treated as if it had. */
 void exchange_abandon(struct exchange *exchange);
@@ -29,7 +31,8 @@ struct exchange *exchange_create(struct http_loop *loop, struct MHD_Connection *
                                  const char *verb);
 /* Call it when the client of a suspended exchange has stopped sending or disconnected. */
 void exchange_hang_up(struct exchange *exchange);
-/* Schedules a check of whether a client that stopped sending still reads its stream. */
+/* Schedules a comment for a client that has stopped sending, to find out whether it has
+ * disconnected. */
 void exchange_probe(struct exchange *exchange);
 /* Call it after `serve` of the request's route has returned, and after the worker is done. If the
  * answer is now a long-lived stream, the exchange is no longer counted as a request in flight, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two functions that libmicrohttpd calls for requests: exchange_serve until the answer begins,
- * exchange_completed when the request is over. */
+/* Two functions that libmicrohttpd calls for each request: exchange_serve until the answer begins,
+ * and exchange_completed when the request is over. */
 
 #include <string.h>
 
@@ -13,9 +13,9 @@
 #include "server/http/routes.h"
 #include "server/telemetry/telemetry.h"
 
-/* How much of a refused body is read and dropped, so that a client that sends the whole body before
- * it reads the answer still learns the reason. The limit is higher for a file from an admitted
- * sender, because few callers are allowed to send files. */
+/* How many bytes of a refused body are read and dropped, so that a client that sends the whole body
+ * before it reads the answer still learns the reason. A file from an admitted sender has a higher
+ * limit, which is harmless because few callers are allowed to send files. */
 #define DISCARD_LIMIT ((size_t)8 << 20)
 #define DISCARD_FILE_LIMIT ((size_t)256 << 20)
 
@@ -49,8 +49,9 @@ static void refuse_length(struct exchange *exchange)
                     body_limit(exchange), is_setting ? " (setting body_limit_bytes)" : "");
 }
 
-/* Checks the length that the headers state; if they state none, the bytes are counted as the body
- * arrives. *readable is false if the body is too long even to be read and dropped. */
+/* Checks the length of the body that the headers state. If they state none, only receive_body
+ * checks it, as the body arrives. *readable is false if the body is too long even to be read and
+ * dropped. */
 static void check_length(struct exchange *exchange, bool *readable)
 {
     const char *stated = exchange->headers.content_length;
@@ -68,7 +69,8 @@ static void check_length(struct exchange *exchange, bool *readable)
                     (long long)length);
 }
 
-/* The error is in this build, not in the request: see http_reader.c. */
+/* Called only if libmicrohttpd received the request without our recv() (http_reader.c): the fault
+ * is in this build, not in the request. */
 static void refuse_unguarded(struct exchange *exchange)
 {
     log_error("%s: the request reached libmicrohttpd without passing the request guard",
@@ -77,7 +79,8 @@ static void refuse_unguarded(struct exchange *exchange)
     exchange->reply.closes = true;
 }
 
-/* Answers early, so that a client that is still sending its body can read the reason. */
+/* Answers without waiting for the rest of the body, so that a client that is still sending it can
+ * read the reason. */
 static enum MHD_Result refuse_early(struct exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
@@ -125,7 +128,7 @@ static enum MHD_Result begin(struct http_loop *loop, struct MHD_Connection *mhd,
     return MHD_YES;
 }
 
-/* Each MiB of a file may take as long as the whole body of any other request. */
+/* Each MiB of a file is allowed as much time as the whole body of any other request. */
 static void extend_deadline(struct exchange *exchange, size_t more)
 {
     if (exchange->body_seen >> 20 == (exchange->body_seen - more) >> 20)
@@ -144,7 +147,7 @@ static void keep_body(struct exchange *exchange, const char *bytes, size_t size)
 }
 
 /* Receives a piece of the body. A refused body is read to its end, so that the connection can be
- * reused. If the body exceeds read_limit, the connection is closed instead. */
+ * reused; but if it is longer than read_limit, the connection is closed. */
 static void receive_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     exchange->body_seen += size;
@@ -239,7 +242,7 @@ static void write_log(const struct exchange *exchange, unsigned status, int64_t 
     log_lines_end(lines);
 }
 
-/* The status that is logged if the connection ended before the answer was complete. It is not an
+/* The status that is recorded if the connection ended before the answer was complete. It is not an
  * official HTTP status, but other servers also log it when a client disconnects. */
 #define CLIENT_LEFT 499
 

@@ -13,8 +13,8 @@
 #define STALLS_LIMIT 4
 #define STREAM_BLOCK 1024
 
-/* Schedules the next keep-alive comment and, at the same time, the next check of whether the client
- * still reads. */
+/* Schedules the next call of exchange_keep_alive, which puts a comment into the stream and checks
+ * whether the client still reads. */
 static void set_keep_alive(struct exchange *exchange)
 {
     timeout_set(&exchange->loop->deadlines[0][DEADLINE_KEEP_ALIVE], &exchange->keep_alive,
@@ -157,7 +157,9 @@ void exchange_check_key(struct exchange *exchange)
         watch_expiry(exchange);
         return;
     }
-    log_warning("%s: closing, its key is no longer valid, or now has a lower role", exchange->id);
+    log_warning("%s: closing, the caller is no longer authorized: it has no valid key, its role is "
+                "lower now, or the keys cannot be read",
+                exchange->id);
     shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 

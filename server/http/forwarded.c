@@ -30,8 +30,8 @@ static bool read_hop(const char *hop, size_t length, struct ip_address *out)
     return ip_parse(hop, length, out);
 }
 
-/* Finds the last entry of a list that ends at `end`, without the spaces and tabs around the
- * entry. */
+/* Finds the last entry of the comma-separated list from `begin` to `end`, without the spaces and
+ * tabs around the entry. */
 static const char *last_entry(const char *begin, const char *end, size_t *length)
 {
     const char *entry = end;

@@ -19,7 +19,7 @@ struct rate_limit;
 struct route_set;
 struct text;
 
-/* Callbacks that decide who may use the server, and how much. */
+/* Callbacks that decide who is allowed to use the server, and how much. */
 struct http_gate {
     /* Finds the principal from the request's headers, and sets exchange->principal. False: the
      * request was refused, and its answer is set. */
@@ -30,8 +30,8 @@ struct http_gate {
     /* Called after the body of a request has been read, if its route is `limited` (routes.h).
      * False: the request was refused, and its answer is set. */
     bool (*check_rate)(struct exchange *exchange);
-    /* If the request's route is `limited`, counts it among its principal's calls until `leave`.
-     * BUSY: the principal has too many calls. */
+    /* If the request's route is `limited`, counts the request among its principal's calls until
+     * `leave` is called. BUSY: the principal has too many calls. */
     CHECKED bool (*enter)(struct exchange *exchange, struct error *error);
     void (*leave)(struct exchange *exchange);
 };
@@ -58,7 +58,8 @@ struct http {
     struct origin_rules origin_rules;
     struct ip_networks trusted_proxies;
     struct rate_limit *addresses; /* counts the connections from each address */
-    /* The limit on connections: the setting, or less if the limit on open files requires it. */
+    /* The limit on open connections: the setting connections, or less if the limit on open files
+     * requires it. */
     int64_t connections_limit;
 
     struct http_loop **loops;

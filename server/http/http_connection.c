@@ -82,10 +82,10 @@ static bool is_waiting(const struct http_connection *connection)
     return connection->deadline.list != NULL;
 }
 
-/* Handles a hang-up: the client has disconnected (`gone`), or has only stopped sending and may
- * still be waiting for the answer. The socket of a suspended request is not read, so only this
- * function informs the request. In all other states libmicrohttpd notices the end of the input
- * itself, unless the end arrives together with the last bytes. */
+/* Handles a hang-up: the client has disconnected (`gone`), or has only stopped sending and might
+ * still be waiting for the answer. While a request is suspended, its socket is not read, so the
+ * request learns of the hang-up only from this function. At other times libmicrohttpd notices the
+ * end of the input itself, unless the end arrives together with the last bytes. */
 static void hang_up(struct http_connection *connection, bool gone)
 {
     enum deadline_kind waits_for = connection->waits_for;
@@ -106,7 +106,7 @@ static void begin_headers(struct http_connection *connection)
         http_connection_wait(connection, DEADLINE_HEADER);
 }
 
-/* libmicrohttpd calls none of our functions until it has read the first line of a request, so the
+/* libmicrohttpd calls none of our callbacks until it has read the first line of a request, so the
  * deadline is set here. */
 static void handle_bytes(struct http_connection *connection)
 {

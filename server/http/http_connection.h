@@ -31,16 +31,16 @@ struct http_connection {
     bool is_proxy;   /* it comes from a trusted proxy, which names the client of each request */
     bool is_counted; /* it is counted among its address's connections */
     bool is_known;   /* a request on it was authenticated */
-    bool ended;      /* the client stopped sending, but may still read */
-    bool gone;       /* the client no longer reads either: reset, or closed on both sides */
+    bool ended;      /* the client stopped sending, but might still read */
+    bool gone;       /* the client no longer reads either: it reset or closed the connection */
     bool sent_more;  /* the client sent more after the request that is being answered */
     bool refused;    /* our last answer was sent: further input is dropped */
-    size_t dropped;  /* bytes of the dropped input */
+    size_t dropped;  /* how many bytes of input were dropped */
     struct timeout deadline;
     enum deadline_kind waits_for; /* the kind of its deadline, while one is set */
     struct http_request *request; /* NULL: none */
     struct request_guard guard;
-    bool target_is_sound; /* for the current request; see request_target.h */
+    bool target_is_sound; /* the current request's target is sound (request_target.h) */
     uint64_t answered;    /* how many requests on it are over */
 };
 

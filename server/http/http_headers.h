@@ -9,17 +9,20 @@
 struct MHD_Connection;
 
 struct http_headers {
-    /* Used only on the HTTP thread, and valid as long as the request: borrowed from libmicrohttpd
-     * or the exchange, or copies in `trimmed`. NULL: the header is absent. */
+    /* The headers' values: borrowed from libmicrohttpd or the exchange, or copies in `trimmed`.
+     * They are used only on the HTTP thread, and are valid as long as the request. NULL: the header
+     * is absent. */
     const char *host, *origin, *authorization, *content_type, *expect;
     const char *session, *protocol_version, *method, *name; /* the Mcp-... headers */
     const char *last_event;                                 /* Last-Event-ID */
     const char *if_none_match;
     const char *content_length;
-    const char *cors_verb, *cors_headers; /* what a page from another origin wants to send */
-    const char *traceparent;              /* "" if the header occurs twice */
-    const char *repeated; /* the name of one of the above that occurs twice; not traceparent */
-    bool needs_host;      /* the request is not HTTP/1.0, so it must have the header Host */
+    const char *cors_verb;    /* the verb that a page from another origin wants to use */
+    const char *cors_headers; /* the names of the headers that such a page wants to send */
+    const char *traceparent;  /* "" if the header occurs twice */
+    /* the name of a header above, other than traceparent, that occurs twice; NULL: none does */
+    const char *repeated;
+    bool needs_host; /* the request is not HTTP/1.0, so it must have the header Host */
     bool has_accept, accepts_json, accepts_events;
     bool accepts_html; /* Accept names HTML: a browser shows the answer */
     /* copies of values that had trailing spaces or tabs; NULL: none, the usual case */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One HTTP thread: a libmicrohttpd daemon driven by its own epoll loop. Everything that
- * touches a connection happens on its loop's thread; other threads post notes to it. */
+ * touches a connection happens on its loop's thread; other threads post notes to the loop. */
 #pragma once
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct exchange;
 /* Something to do on the loop's thread. Its owner keeps it alive until deliver() is called. */
 struct note {
     struct note *next;
-    bool posted; /* protected by the loop's lock */
+    bool posted; /* it is posted, and not yet delivered; protected by the loop's lock */
     void (*deliver)(struct note *note);
 };
 
@@ -34,7 +34,7 @@ enum deadline_kind {
     /* from the end of the headers to the end of the body or, if the connection is refused before
      * that, until it closes; begins again with each MiB of a file */
     DEADLINE_BODY,
-    DEADLINE_SEND, /* for the client to read the answer */
+    DEADLINE_SEND, /* from the answer until the client has read it */
     /* from when the client stops sending until the rest of its request has been read; also from
      * when a connection is refused by its guard (request_guard.h), or is shut down to make room,
      * until it closes */
@@ -50,10 +50,11 @@ struct acceptor {
     int fd;            /* the listening socket; -1 once closed */
     bool ready;        /* connections are waiting to be accepted */
     int64_t resume_ns; /* when to accept again, monotonic; 0: not paused */
-    int64_t logged_ns; /* when the last log line was written */
-    bool found_none;   /* in the last pause, this loop found no connection to close */
+    int64_t logged_ns; /* when the last log line was written, monotonic; 0: none yet */
+    /* this loop last found no connection to close, and has accepted none since */
+    bool found_none;
 
-    /* concerns the connection that is being opened */
+    /* the next members describe the connection that is being opened */
     struct ip_address address;
     bool is_proxy, is_counted;
 };
@@ -71,11 +72,11 @@ struct http_loop {
     struct note *notes, **notes_end;
 
     atomic_bool draining, stopping;
-    atomic_bool keys_changed; /* callers being served might no longer be authorized */
+    atomic_bool keys_changed; /* some callers being served might no longer be authorized */
 
     /* the next members are for the loop's thread only */
-    int64_t now_ns;        /* when this turn began, which is exact enough for deadlines */
-    int64_t key_expiry_ms; /* when the first of the keys used by streams expires, UTC; 0: none */
+    int64_t now_ns;        /* when this turn began, monotonic; exact enough for deadlines */
+    int64_t key_expiry_ms; /* when the first of the streams' keys expires, UTC; 0: none expires */
     struct timeout_list deadlines[2][DEADLINE_KINDS]; /* [1]: connections of known clients */
     struct exchange *exchanges;
     struct http_connection **connections; /* indexed by descriptor; NULL: none */

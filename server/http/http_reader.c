@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libmicrohttpd receives with recv(), and has no hook between the socket and its parser where the
  * bytes could be examined. Examining them beforehand (MSG_PEEK) would cost another system call for
- * each request and would miss what arrives in between; after parsing, chunk lines and NULs are
- * gone. So this file defines recv(): a program's own symbol takes precedence over the one in libc,
- * even for libraries. On an HTTP thread, this recv() passes the bytes of a connection through the
- * connection's guard; other calls go straight to the kernel. If libmicrohttpd ever receives in
- * another way, its requests are refused (http_connection_is_guarded). */
+ * each request and would miss what arrives in between; after parsing, the size lines of chunks
+ * and the NULs are gone. So this file defines recv(): a program's own symbol takes precedence over
+ * the one in libc, even for libraries. On an HTTP thread, this recv() passes the bytes of a
+ * connection through the connection's guard; any other call goes straight to the kernel. If
+ * libmicrohttpd ever receives in another way, its requests are refused
+ * (http_connection_is_guarded). */
 
 #include "server/http/http_reader.h"
 
@@ -14,8 +15,8 @@
 
 #include "server/http/http_connection.h"
 
-#define DROPPED_AT_ONCE ((size_t)256 << 10) /* bytes dropped in one call */
-#define DROPPED_LIMIT ((size_t)32 << 20)    /* bytes dropped for one connection in total */
+#define DROPPED_AT_ONCE ((size_t)256 << 10) /* drop() returns after this many bytes */
+#define DROPPED_LIMIT ((size_t)32 << 20)    /* a connection is closed after this many bytes */
 
 /* This thread's loop, for which recv() has no parameter; NULL: not an HTTP thread. */
 static _Thread_local const struct http_loop *guarded_loop;
@@ -58,7 +59,7 @@ static ssize_t drop(struct http_connection *connection)
         if (connection->dropped > DROPPED_LIMIT)
             return 0; /* looks to libmicrohttpd as if the client had disconnected */
     }
-    return fail(EINTR); /* there may be more input */
+    return fail(EINTR); /* there might be more input */
 }
 
 static ssize_t read_guarded(struct http_connection *connection, char *bytes, size_t size)

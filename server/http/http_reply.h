@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An answer in one piece. */
+/* An answer that is sent in one piece, not as a stream. */
 #pragma once
 
 #include <stdbool.h>

@@ -28,12 +28,12 @@ static unsigned count_loops(const struct settings *settings)
     return cores < 1 ? 1 : cores > DEFAULT_THREADS_LIMIT ? DEFAULT_THREADS_LIMIT : (unsigned)cores;
 }
 
-/* File descriptors reserved for everything besides connections: without them, nothing could be
- * stored or measured. */
+/* This many file descriptors, or a quarter of the limit on open files if that is less, are kept for
+ * everything besides connections: without them, nothing could be stored or measured. */
 #define DESCRIPTORS_KEPT 1024
 
-/* Raises the limit on open files generously, or as far as the system allows. If that leaves too few
- * for all connections, lowers the limit on connections. */
+/* Raises the limit on open files generously, or as far as the system allows. If that is too low for
+ * all connections, lowers the limit on connections. */
 static void limit_connections(struct http *http)
 {
     int64_t wanted = http->settings->connections, left;

@@ -8,7 +8,8 @@
 #define TEXT (HTTP_TARGET | HTTP_VALUE)
 #define TOKEN (HTTP_TOKEN | TEXT)
 
-/* RFC 9110, 5.5 and 5.6.2. Non-ASCII bytes are obsolete, but harmless. */
+/* The classes of each byte (RFC 9110, 5.5 and 5.6.2). Non-ASCII bytes are obsolete, but
+ * harmless. */
 static const uint8_t classes[256] = {
     ['\t'] = HTTP_VALUE,    [' '] = HTTP_VALUE,   ['!'] = TOKEN,         ['"'] = TEXT,
     ['#' ... '\''] = TOKEN, ['(' ... ')'] = TEXT, ['*' ... '+'] = TOKEN, [','] = TEXT,
@@ -17,9 +18,9 @@ static const uint8_t classes[256] = {
     ['|'] = TOKEN,          ['}'] = TEXT,         ['~'] = TOKEN,         [0x80 ... 0xff] = TEXT,
 };
 
-/* Returns eight bytes whose highest bits mark the bytes that are neither letters nor "-"; most
- * header names have only letters and "-". The marks after a non-ASCII byte can be wrong, because
- * the addition carries into the next byte. */
+/* Marks the bytes that are neither letters nor "-" by setting their highest bits in the result;
+ * most header names have only letters and "-". The marks after a non-ASCII byte can be wrong,
+ * because the addition carries into the next byte. */
 static uint64_t find_others(uint64_t eight)
 {
     uint64_t lower = eight | EACH_BYTE(0x20);

@@ -5,11 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The characters of a name or verb, of a request target, and of a header value (including spaces
- * and tabs). */
-enum { HTTP_TOKEN = 1, HTTP_TARGET = 2, HTTP_VALUE = 4 };
+/* The characters that are allowed in a part of the head. A character can be in several classes. */
+enum {
+    HTTP_TOKEN = 1,  /* in a verb or a header's name */
+    HTTP_TARGET = 2, /* in a request target */
+    HTTP_VALUE = 4,  /* in a header's value; includes spaces and tabs */
+};
 
-/* The first byte from `at` on that is not in the class, or `end`. */
+/* Points to the first byte from `at` on that is not in the class, or to `end`. */
 const char *http_pass(const char *at, const char *end, unsigned class);
 /* The same, but faster for long texts; only for HTTP_TARGET and HTTP_VALUE. */
 const char *http_pass_text(const char *at, const char *end, unsigned class);

@@ -212,14 +212,14 @@ static CHECKED bool open_descriptors(struct http_loop *loop, struct error *error
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->epoll_fd < 0 || loop->wake_fd < 0 || !watch(loop, loop->wake_fd, &loop->wake_fd))
-        return error_set(error, ERROR_INTERNAL, "HTTP thread: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot start an HTTP thread: %s", strerror(errno));
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL)
         return error_set(error, ERROR_INTERNAL, "libmicrohttpd does not start: %s",
                          strerror(errno));
     info = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (!watch(loop, info->epoll_fd, loop->daemon) || !acceptor_watch(loop))
-        return error_set(error, ERROR_INTERNAL, "HTTP thread: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot start an HTTP thread: %s", strerror(errno));
     return true;
 }
 

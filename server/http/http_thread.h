@@ -8,8 +8,8 @@
 struct http;
 struct http_loop;
 
-/* Takes over `listen_fd`, and serves its connections on a new thread. False: `listen_fd` was
- * closed. */
+/* Takes over `listen_fd`, and serves its connections on a new thread, which is named after
+ * `number`. False: `listen_fd` was closed. */
 CHECKED bool http_thread_create(struct http *http, unsigned number, int listen_fd,
                                 struct http_loop **out, struct error *error);
 /* From any thread: makes the thread close the listening socket, end long-lived streams after their

@@ -38,7 +38,8 @@ bool listen_parse(const char *text, struct listen_address *out, struct error *er
     if (colon == NULL || length == 0 || length >= sizeof host
         || !text_to_integer(colon + 1, 0, 65535, &port))
         return error_set(error, ERROR_INVALID,
-                         "listen is \"%.80s\", but must be address:port, as in 127.0.0.1:8080",
+                         "the setting listen is \"%.80s\", but must be address:port, as in "
+                         "127.0.0.1:8080",
                          text);
     memcpy(host, text, length);
     host[length] = '\0';
@@ -83,9 +84,9 @@ bool listen_is_loopback(const struct listen_address *address)
     return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Opens and binds a socket; with `shared`, more sockets can be bound to the same port. SO_REUSEADDR
- * lets a restarted server bind while connections of the old one are still closing, but not while
- * another socket is listening. */
+/* Opens and binds a socket. With `shared`, other sockets can be bound to the same port.
+ * SO_REUSEADDR lets a restarted server bind while connections of the old one are still closing, but
+ * not while another socket is listening. */
 static int open_socket(const struct listen_address *address, bool shared)
 {
     int fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -50,7 +50,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, binary) == 1 || inet_pton(AF_INET6, host, binary) == 1;
 }
 
-/* Whether a Host is allowed. The setting can list its name with or without its port. */
+/* Whether a Host is allowed. The setting allowed_hosts can list it with or without its port. */
 static bool host_is_allowed(const struct origin_rules *rules, const char *text, size_t length)
 {
     static const char *const loopback[] = { "localhost", "127.0.0.1", "::1" };

@@ -8,9 +8,9 @@
 #include "base/core/error.h"
 
 struct origin_rules {
-    const char *allowed_hosts;   /* names, separated by commas; "*": any */
-    const char *allowed_origins; /* origins, in the same form */
-    bool any_address; /* allow any IP address as Host: unlike a name, it cannot be rebound */
+    const char *allowed_hosts;   /* names, with or without a port, separated by commas; "*": any */
+    const char *allowed_origins; /* such as "https://example.com", separated by commas; "*": any */
+    bool any_address; /* any IP address is allowed as Host: unlike a name, it cannot be rebound */
 };
 
 /* `host` and `origin` are NULL if the header is absent. FORBIDDEN: the message names the setting

@@ -6,9 +6,9 @@
 
 #define PUBLIC_URL_SIZE 512
 
-/* Writes the setting public_url without trailing slashes or, if that is empty, a URL from the
- * request's scheme and Host, which origin_check() accepted; "" if the request has no Host that fits
- * into a URL. Returns `out`. Call it on the loop's thread. */
+/* Writes the setting public_url without trailing slashes. If the setting is empty, makes the URL
+ * from the request's scheme and Host, which origin_check() must have accepted; if the request has
+ * no Host that fits into a URL, writes "". Returns `out`. Call it on the loop's thread. */
 const char *public_url_of(const struct exchange *exchange, char out[PUBLIC_URL_SIZE]);
 /* The same, given the setting, the scheme and the Host; `host` can be NULL. */
 const char *public_url_make(const char *setting, const char *scheme, const char *host,

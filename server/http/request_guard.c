@@ -11,7 +11,7 @@
  * line and its headers) must leave enough of that for the size line of a chunk; otherwise
  * libmicrohttpd loops forever. */
 #define HEAD_BYTES (9 * 1024U)
-#define RECORD_BYTES 80U /* more than libmicrohttpd needs for a header besides its text */
+#define RECORD_BYTES 80U /* more bytes than libmicrohttpd needs for a header besides its text */
 #define LENGTH_DIGITS 18
 #define CHUNK_DIGITS 15
 #define WORD_TOO_LONG UINT8_MAX
@@ -47,8 +47,8 @@ static bool refuse(struct request_guard *guard, enum request_fault_kind kind)
 
 struct input {
     const char *at, *end;
-    /* where the current request begins (not set if its first lines were recalled); NULL: before
-     * this input */
+    /* where the current request begins; NULL: before this input; not set if the request's first
+     * lines were recalled */
     const char *request;
 };
 
@@ -122,9 +122,10 @@ static bool end_line(struct request_guard *guard, struct input *input, enum part
 
 /* ---- The request line ---- */
 
-/* Clients send mostly the same head again, and lines that are the same as before need not be
- * examined again. Only the lines before the first header that matters here are remembered; `known`
- * holds everything that they change in the guard. */
+/* Clients usually send the same head again, and lines that are the same as before need not be
+ * examined again. `known` holds the request line of an earlier request, the header lines up to the
+ * first that the guard had to examine, and what these lines change in the guard. False: the input
+ * does not begin with the same lines. */
 static bool recall(struct request_guard *guard, struct input *input)
 {
     size_t length = guard->known.length;
@@ -152,7 +153,7 @@ static void remember(struct request_guard *guard, const struct input *input)
     guard->is_known = true;
 }
 
-/* Empty lines before the request line are harmless. */
+/* Skips empty lines before the request line: they are harmless. */
 static bool read_start(struct request_guard *guard, struct input *input)
 {
     if (*input->at == '\r')
@@ -209,8 +210,8 @@ static bool read_version(struct request_guard *guard, struct input *input)
 
 /* ---- Headers ---- */
 
-/* Adds to the word, which is a name or a value that matters. A word that does not fit is longer
- * than all words that it could be compared with. */
+/* Adds to the word, which is a header's name, or a value that the guard interprets. A word that
+ * does not fit is longer than all words that it could be compared with. */
 static void add_to_word(struct request_guard *guard, const char *bytes, size_t size)
 {
     if (guard->word_length == WORD_TOO_LONG || size > sizeof guard->word - guard->word_length) {
@@ -335,8 +336,8 @@ static bool read_name(struct request_guard *guard, struct input *input)
     return begin(guard, PART_VALUE);
 }
 
-/* If the line is complete and does not matter here, like most lines, returns its end; NULL: the
- * line must be examined. */
+/* Returns the end of the header line at `at` if the line is complete and well formed and the guard
+ * need not interpret it, which is so for most lines. NULL: the line must be examined. */
 static const char *pass_line(const char *at, const char *end)
 {
     const char *colon = http_pass(at, end, HTTP_TOKEN), *after;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the bytes of an HTTP/1 connection before libmicrohttpd does, and refuses input that two
  * readers could interpret as different requests (RFC 9112): a space before a colon, a bare CR, a
- * NUL, two lengths. Otherwise a request could be smuggled past a proxy inside another one. The
- * guard interprets only the headers that say where a body ends; for the others, it checks only the
- * form and how much of libmicrohttpd's memory they take. */
+ * NUL, two lengths. Otherwise a request could be smuggled past a proxy inside another request.
+ * The guard interprets only the headers that say where a body ends; for the others, it checks only
+ * the form and how much of libmicrohttpd's memory they take. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,9 +16,9 @@
 
 /* The state of one connection; zero at first. */
 struct request_guard {
-    const struct request_fault *fault; /* NULL: none so far. Static. */
-    uint64_t heads;                    /* requests whose headers have arrived */
-    uint64_t passed;                   /* requests that have arrived completely */
+    const struct request_fault *fault; /* static; NULL: none so far */
+    uint64_t heads;                    /* how many requests' headers have arrived */
+    uint64_t passed;                   /* how many requests have arrived completely */
 
     /* for request_guard.c: kept between requests */
     struct {
@@ -33,16 +33,16 @@ struct request_guard {
     uint8_t part;  /* what the next byte belongs to */
     uint8_t next;  /* the part that follows the end of the line */
     uint8_t field; /* the current header */
-    bool is_old;   /* it is HTTP/1.0 */
-    bool is_known; /* its first lines are those in `known` */
+    bool is_old;   /* the request is HTTP/1.0 */
+    bool is_known; /* the request's first lines are those in `known` */
     bool has_length, has_coding, in_trailer, had_blank;
-    /* bytes read of the current version, chunk size or extension; for a target, 1 if any were
-     * read */
+    /* how many bytes of the current version, chunk size or extension have been read; for a target,
+     * 1 if any have been read */
     uint16_t length;
     uint8_t word_length;
-    char word[30];       /* a name, or a value that matters here */
-    uint32_t head_bytes; /* what the head and trailer take in libmicrohttpd's memory */
-    uint64_t body_left;  /* bytes left of the body, or of the chunk */
+    char word[30];       /* a header's name, or a value that the guard interprets */
+    uint32_t head_bytes; /* how many bytes the head and trailer take in libmicrohttpd's memory */
+    uint64_t body_left;  /* how many bytes of the body, or of the chunk, are still to come */
 };
 
 /* Checks the next bytes. Returns how many of them can be passed on: all of them or, if there is a

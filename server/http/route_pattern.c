@@ -17,7 +17,8 @@ static void add_place(struct route_places *places, const char *pattern, size_t b
     place->length = length;
 }
 
-/* Whether "run_1.svg" fits "{id}.svg": the text before and after the place is the same. */
+/* Whether a segment of a path fits a segment of a pattern, as "run_1.svg" fits "{id}.svg": the text
+ * before and after the place must be the same. */
 static bool segment_matches(const char *pattern, size_t pattern_length, const char *path,
                             size_t length, struct route_places *out)
 {

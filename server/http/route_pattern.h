@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The path of a route, such as "/runs" or, with places for values, "/runs/{id}/{chart}.svg". A
- * place stands for a segment of a path or a part of one, of at least one byte. A segment has at
+ * place stands for at least one byte: a whole segment of a path, or a part of one. A segment has at
  * most one place. */
 #pragma once
 

@@ -17,8 +17,9 @@ bool routes_check(const struct route *table, struct error *error)
 {
     for (; table->path != NULL; table++)
         if (table->admit == NULL && table->open != (table->role == ROLE_NONE))
-            return error_set(error, ERROR_INTERNAL, "the route %s %s must be open or have a role",
-                             table->verb, table->path);
+            return error_set(error, ERROR_INTERNAL,
+                             "the route %s %s must either be open or have a role", table->verb,
+                             table->path);
     return true;
 }
 
@@ -29,7 +30,7 @@ static bool path_is(const struct route *route, const char *path)
     return route_pattern_matches(route->path, path, &ignored);
 }
 
-/* Open routes and pages also answer HEAD; the others, such as MCP, do not. */
+/* A GET route that is open or a page also answers HEAD; the others, such as MCP's, do not. */
 static bool answers_head(const struct route *route)
 {
     return (route->open || route->admit != NULL) && strcmp(route->verb, "GET") == 0;
@@ -52,7 +53,8 @@ static void find(struct exchange *exchange, const char *path)
             }
 }
 
-/* Lists the verbs of a path's routes, separated by commas; empty: there is no such path. */
+/* Lists the verbs of a path's routes, separated by commas; empty: there is no such path. *has_page:
+ * whether the path is that of a page; unchanged if there is no such path. */
 static void list_verbs(const struct route_set *set, const char *path, struct text *out,
                        bool *has_page)
 {

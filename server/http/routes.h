@@ -14,18 +14,18 @@ struct route {
     const char *verb;
     const char *path; /* can contain places: route_pattern.h */
     bool open;        /* for probes: needs no key, accepts any Host and Origin */
-    bool quiet;       /* no log line */
+    bool quiet;       /* its requests are not logged */
     bool limited;     /* its requests count towards their principal's limits */
     void (*serve)(struct exchange *exchange);
     /* The lowest role that is allowed, checked before the body is read; ROLE_NONE: no role is
      * needed. */
     enum role role;
-    /* For pages: finds the principal by its own rules, which replace the gate's; false: the answer
-     * is set, such as a refusal or a redirect. Pages from other origins can never read the answer,
-     * whatever the settings allow. NULL: the gate finds the principal. */
+    /* For pages: finds the principal by its own rules, instead of the gate. False: the answer, such
+     * as a refusal or a redirect, is already set. Web pages from other origins can never read the
+     * answers of such a route, whatever the settings allow. NULL: the gate finds the principal. */
     bool (*admit)(struct exchange *exchange, const char *path);
-    /* Receives the body piece by piece, on the loop's thread, until this function replies. NULL:
-     * the whole body is in exchange->body. */
+    /* Receives the body piece by piece, on the loop's thread; after it has set the reply, it is not
+     * called again. NULL: the whole body is in exchange->body. */
     void (*take)(struct exchange *exchange, const char *bytes, size_t size);
     size_t body_limit; /* in bytes; 0: the setting body_limit_bytes */
 };
@@ -34,7 +34,7 @@ struct route {
 struct route_set {
     const struct route *routes;  /* ends with a NULL path */
     void *context;               /* exchange->context of their requests */
-    struct telemetry_row **rows; /* one for each route, in order; made by http_server_create */
+    struct telemetry_row **rows; /* each route's metrics, in order; set by http_server_create */
 };
 
 /* Checks that each route is either open or has a role, unless it has an `admit` of its own.

@@ -24,12 +24,12 @@ struct sse_queue {
     void (*wake)(void *owner); /* like `owner`, only used on the loop's thread */
     void *owner;
 
-    pthread_mutex_t lock; /* protects the rest */
+    pthread_mutex_t lock; /* protects the members below */
     struct frame *first, **end;
     size_t frames, bytes;
     size_t offset; /* bytes of the first frame that have been read */
     size_t bytes_read;
-    int64_t sequence; /* of the newest event that was read completely */
+    int64_t sequence; /* of the newest event that was read completely; 0: none */
     bool begun;       /* the answer is a stream now: see sse_queue_begin */
     bool ended, cut, closed;
 };
@@ -93,7 +93,7 @@ static void post(struct sse_queue *sse_queue)
     }
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static bool append(struct sse_queue *sse_queue, struct frame *frame)
 {
     if (sse_queue->ended || sse_queue->cut || sse_queue->closed)
@@ -112,8 +112,8 @@ static bool append(struct sse_queue *sse_queue, struct frame *frame)
     return true;
 }
 
-/* Takes over the frame. False: the queue had more than `frames_limit` frames, or refused this
- * one. */
+/* Takes over the frame. False: the queue had more than `frames_limit` frames, or refused the
+ * frame. */
 static bool put_take(struct sse_queue *sse_queue, struct frame *frame, size_t frames_limit)
 {
     bool fits;
@@ -224,7 +224,7 @@ bool sse_queue_is_open(struct sse_queue *sse_queue)
     return open;
 }
 
-/* Under the lock: copies as much of the waiting frames as fits. */
+/* Moves as much of the waiting frames to `out` as fits. The lock must be held. */
 static size_t read_frames(struct sse_queue *sse_queue, char *out, size_t size)
 {
     size_t taken = 0;

@@ -10,8 +10,8 @@
 struct http_loop;
 struct sse_queue;
 
-/* Room for all stored events of a stream (EVENTS_PER_STREAM in store/ledger/events.h), when they
- * are sent again, and for the same number of events that are added meanwhile. */
+/* When all stored events of a stream are sent again (EVENTS_PER_STREAM in store/ledger/events.h),
+ * the queue has room for them and for the same number of events that are added meanwhile. */
 #define SSE_QUEUE_FRAMES_LIMIT 512
 #define SSE_QUEUE_BYTES_LIMIT ((size_t)16 << 20)
 
@@ -40,7 +40,8 @@ bool sse_queue_is_open(struct sse_queue *sse_queue);
  * Until it begins, the answer can still be something other than events. */
 void sse_queue_begin(struct sse_queue *sse_queue);
 bool sse_queue_is_begun(struct sse_queue *sse_queue);
-/* Closes a queue that has not begun: nothing can be put any more. False: it has already begun. */
+/* Closes a queue that has not begun, so that nothing can be put any more. False: it has already
+ * begun, and is not changed. */
 bool sse_queue_withdraw(struct sse_queue *sse_queue);
 
 /* For the loop's thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of deadlines that all have the same length, in order of expiry. Setting, moving or
- * clearing a deadline takes constant time. A list belongs to one thread. */
+/* A list of deadlines in order of expiry. Each is set to expire after the same length of time, so
+ * that setting, moving or clearing a deadline takes constant time. A list belongs to one thread. */
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct timeout {
 };
 
 struct timeout_list {
-    struct timeout ring; /* the anchor of a circular list */
+    struct timeout ring; /* next: the first deadline; previous: the last; &ring: none */
     int64_t length_ns;
 };
 

@@ -24,7 +24,7 @@ static bool is_zero(const char *digits, size_t length)
     return strspn(digits, "0") >= length;
 }
 
-/* A later version may be longer; ff is invalid. */
+/* In a version after 00, the header can be longer. Version ff is invalid. */
 static bool has_version(const char *text)
 {
     if (strncmp(text, "00", 2) == 0)

@@ -6,7 +6,7 @@
 
 #define TRACE_ID_SIZE 33 /* 32 hex digits and NUL */
 
-/* Reads the trace id from the value of a `traceparent` header (NULL: there is none). False, with
- * `out` unchanged, unless the value has the form that the recommendation requires: version, trace
- * id, parent id and flags in lowercase hexadecimal, and no id that is zero. */
+/* Reads the trace id from the value of a `traceparent` header. False: there is no header (NULL), or
+ * its value does not have the form that the recommendation requires: version, trace id, parent id
+ * and flags in lowercase hexadecimal, with neither id zero. Then `out` is unchanged. */
 bool trace_id_read(const char *traceparent, char out[TRACE_ID_SIZE]);

@@ -12,4 +12,5 @@ void client_log_take(struct call *call, enum severity severity, const char *logg
 /* Reads the log level that a request of protocol version 2026-07-28 asks for in its `_meta`. False:
  * rpc_fail was called. */
 bool client_log_read(struct rpc *rpc);
-bool client_log_set_level(struct rpc *rpc); /* logging/setLevel */
+/* Runs the method logging/setLevel. False: rpc_fail was called. */
+bool client_log_set_level(struct rpc *rpc);

@@ -19,13 +19,13 @@
 #include "server/streams/session.h"
 #include "server/streams/stream.h"
 
-#define CHECK_MS 200 /* how often the call is checked for cancellation */
+#define CHECK_MS 200 /* time between two checks whether the call was cancelled */
 #define REASON_BYTES 200
 
 /* One request to the client. */
 struct client_request {
-    /* the next request in the session's list; the session's lock protects this member and the next
-     * two */
+    /* the next request in the session's list; the session's lock protects `next`, `inquiry` and
+     * `response` */
     struct client_request *next;
     struct inquiry *inquiry;
     json_t *response;         /* our copy of the client's message; NULL: none yet */
@@ -38,7 +38,7 @@ struct inquiry {
     struct rpc *rpc;
     const struct question *questions;
     size_t count;
-    size_t unanswered; /* questions that have no answer yet; protected by the session's lock */
+    size_t unanswered; /* how many questions have no answer yet; the session's lock protects it */
     pthread_cond_t answered;
     struct client_request *requests; /* one per question */
 };
@@ -257,8 +257,7 @@ static CHECKED bool check_capabilities(const struct rpc *rpc, const struct quest
         return true;
     shown = json_write(missing);
     return error_set(error, ERROR_UNSUPPORTED,
-                     "this needs a client that declares the capabilities %.200s in initialize",
-                     shown);
+                     "the client must declare the capabilities %.200s in initialize", shown);
 }
 
 static CHECKED bool ask_session(struct rpc *rpc, const struct question *questions, size_t count,

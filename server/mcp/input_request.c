@@ -24,7 +24,7 @@ json_t *input_request_requests(const struct question *questions, size_t count)
 
 /* ---- Capabilities ---- */
 
-/* A client whose capability is just {} supports forms. */
+/* A client that declares "elicitation" as {}, without "form" or "url", supports forms. */
 static bool knows_elicitation(const json_t *capability, const struct question *question)
 {
     if (elicitation_is_by_url(question->params))
@@ -90,9 +90,10 @@ static CHECKED bool check_message(const json_t *result, struct error *error)
     if (json_get_text(result, "role", NULL) != NULL && json_get_text(result, "model", NULL) != NULL
         && (json_is_object(content) || json_is_array(content)))
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "the client's answer to sampling/createMessage lacks \"role\", \"model\" or "
-                     "\"content\"");
+    return error_set(
+        error, ERROR_INVALID,
+        "the client's answer to sampling/createMessage must have \"role\", \"model\" and "
+        "\"content\"");
 }
 
 static CHECKED bool check_roots(const json_t *result, struct error *error)
@@ -103,9 +104,10 @@ static CHECKED bool check_roots(const json_t *result, struct error *error)
     for (size_t i = 0; i < json_array_size(roots); i++)
         good &= json_get_text(json_array_get(roots, i), "uri", NULL) != NULL;
     return good
-           || error_set(error, ERROR_INVALID,
-                        "the client's answer to roots/list lacks \"roots\", a list of objects with "
-                        "\"uri\"");
+           || error_set(
+               error, ERROR_INVALID,
+               "the client's answer to roots/list must have \"roots\", a list of objects with "
+               "\"uri\"");
 }
 
 bool input_request_check(const struct question *question, const json_t *result, struct error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to a client during a request, and the client's answers, as JSON. Both protocol eras and
- * the tasks extension use the same form. */
+/* Questions to a client during a request, and the client's answers, as JSON. Both protocol eras
+ * (rpc.h) and the tasks extension use the same form. */
 #pragma once
 
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include "base/core/error.h"
 #include "handlers/tool.h"
 
-/* A question's parameters as they are sent: an object, a new reference. */
+/* A question's parameters, as the object that is sent; new reference. */
 json_t *input_request_params(const struct question *question);
 /* {"key":{"method":...,"params":...}} as MCP's InputRequests; new reference. */
 json_t *input_request_requests(const struct question *questions, size_t count);

@@ -95,8 +95,8 @@ void mcp_refuse(struct exchange *exchange, unsigned http_status, int code, const
 
 /* ---- Running ---- */
 
-/* Agents see a call's result, but rarely an HTTP status, so the error of a call is put into its
- * result. */
+/* Agents see the result of a tool call, but rarely an HTTP status, so the error of a tool call is
+ * put into its result. */
 static void fail_busy(struct rpc *rpc, const struct error *error)
 {
     if (rpc->tool != NULL)
@@ -191,7 +191,7 @@ static void forget_calls(struct post *post)
             session_remove_call(post->rpcs[i].session, &post->rpcs[i].call);
 }
 
-/* Runs all messages of the POST, on the thread chosen by place(). */
+/* Runs all messages in the POST, on the thread chosen by place(). */
 static void run_post(struct exchange *exchange)
 {
     struct post *post = exchange->request;
@@ -277,7 +277,7 @@ static void begin_stream(struct exchange *exchange, struct rpc *rpc)
                                                               .release = release_stream,
                                                               .end = end_stream });
     if (rpc->era == ERA_LEGACY)
-        /* at once: errors in this era need no HTTP status of their own */
+        /* the stream can begin now: errors in this era need no HTTP status of their own */
         sse_queue_begin(exchange->sse_queue);
 }
 
@@ -390,7 +390,7 @@ static bool check_batch(struct exchange *exchange, const struct post *post)
 {
     int code = post->rpcs[0].error_code;
 
-    /* the reason for this refusal holds for the whole batch */
+    /* the first message was refused for something that the whole batch shares, such as a header */
     if (code == RPC_SESSION_NOT_FOUND || code == RPC_REFUSED) {
         reply_rpc(exchange, &post->rpcs[0]);
         return false;

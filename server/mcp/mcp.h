@@ -18,7 +18,7 @@ bool mcp_legacy_admit(struct rpc *rpc); /* mcp_legacy.c */
 bool mcp_modern_admit(struct rpc *rpc); /* mcp_modern.c */
 
 /* Makes the stream of a session's call resumable, if the client's revision supports that and the
- * principal may store more events. Call it before the first event; waits for the store. */
+ * principal may store more events. Call it before the first event is sent. Waits for the store. */
 void mcp_streams_keep(struct rpc *rpc); /* mcp_streams.c */
 /* Records the end of a resumable stream; does nothing for other streams. Call it after the last
  * event. */

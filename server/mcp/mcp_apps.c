@@ -40,7 +40,7 @@ void mcp_apps_add_meta(const struct tool *tool, struct text *out)
 
     if (tool->app == NULL)
         return;
-    /* older hosts read the flat name "ui/resourceUri" */
+    /* older hosts read "ui/resourceUri" instead of the member resourceUri of "ui" */
     meta = json_pack("{s:{s:s, s:[s, s*]}, s:s}", "ui", "resourceUri", tool->app, "visibility",
                      "app", tool->is_for_apps ? NULL : "model", "ui/resourceUri", tool->app);
     text_add(out, ",\"_meta\":");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The legacy era, whose sessions begin with `initialize`: revisions 2024-11-05 to 2025-11-25. */
+/* The legacy era: revisions 2024-11-05 to 2025-11-25, whose sessions begin with `initialize`. */
 
 #include <string.h>
 
@@ -25,7 +25,8 @@ const char *mcp_legacy_version(const char *name)
     return NULL;
 }
 
-/* Finds the session, if it belongs to the request's principal: for others, it does not exist. */
+/* Finds the session, if it belongs to the request's principal. For other principals, it does not
+ * exist. */
 static bool find_session(struct rpc *rpc, const char *id)
 {
     struct sessions *sessions = rpc->server->sessions;
@@ -44,7 +45,7 @@ static bool find_version(struct rpc *rpc)
         return rpc_fail(
             rpc, RPC_REFUSED, 400,
             "MCP-Protocol-Version \"%.40s\" is not supported: use 2025-11-25, 2025-06-18, "
-            "2025-03-26, 2024-11-05 or, with its own envelope, 2026-07-28",
+            "2025-03-26, 2024-11-05 or 2026-07-28 (which also requires members of params._meta)",
             header);
     if (rpc->session != NULL)
         rpc->version = rpc->session->version;
@@ -72,7 +73,7 @@ bool mcp_legacy_admit(struct rpc *rpc)
     if (rpc->kind == RPC_REQUEST && (rpc->method == NULL || rpc->method->notification))
         return rpc_fail(rpc, RPC_METHOD_NOT_FOUND, 200, "there is no method \"%.80s\"", rpc->name);
     if (rpc->kind == RPC_NOTIFICATION && rpc->method != NULL && !rpc->method->notification)
-        rpc->method = NULL; /* it has no id: no answer is expected */
+        rpc->method = NULL; /* ignored: without an id, no answer is expected */
     return true;
 }
 

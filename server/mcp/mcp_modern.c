@@ -48,7 +48,7 @@ static bool check_envelope(struct rpc *rpc)
     return client_log_read(rpc);
 }
 
-/* Checks a header that repeats `expected` from the body. */
+/* Checks that a header repeats `expected`, a value from the body. */
 static bool check_repeats(struct rpc *rpc, const char *name, const char *header,
                           const char *expected)
 {
@@ -91,7 +91,8 @@ bool mcp_modern_admit(struct rpc *rpc)
         return false;
     rpc->version = MCP_MODERN_VERSION;
     if (rpc->kind == RPC_RESPONSE)
-        return rpc_fail(rpc, RPC_INVALID_REQUEST, 400, "clients must not post responses");
+        return rpc_fail(rpc, RPC_INVALID_REQUEST, 400,
+                        "clients must not post responses in revision " MCP_MODERN_VERSION);
     rpc->method = method_find(rpc->name, ERA_MODERN);
     if (rpc->kind == RPC_NOTIFICATION) {
         rpc->method = NULL;

@@ -23,7 +23,7 @@ struct telemetry_row;
 struct workers;
 
 struct mcp_server {
-    /* borrowed */
+    /* the members up to `waiting` are borrowed */
     const struct settings *settings;
     const struct services *services;
     const struct tool *const *tools;
@@ -32,15 +32,20 @@ struct mcp_server {
     const struct call_limits *limits;
     struct sessions *sessions;
     struct notifier *notifier;
-    struct rate_limit *kept_bytes; /* limits the stored bytes of each principal's events */
+    struct rate_limit *kept_bytes; /* limits how many bytes of events each principal stores */
     struct workers *workers;       /* for work that blocks for a moment */
     struct workers *waiting;       /* for calls that wait for longer, and for batches */
 
-    /* The key that signs the state that clients send back in the next round of a request. */
+    /* The key that signs the state that clients send back in the next round of a request
+     * (request_state.h). */
     uint8_t sealing_key[DIGEST_BYTES];
-    struct telemetry_row **method_rows, **tool_rows; /* in the order of the tables */
-    struct param_headers **param_headers;            /* in the order of the tools */
-    struct text *tool_descriptions;                  /* in the order of the tools; JSON */
+    /* `method_rows`: the metrics of each method, in the order of methods[]. `tool_rows`: the
+     * metrics of each tool, in the order of `tools`. */
+    struct telemetry_row **method_rows, **tool_rows;
+    /* for each tool, in the order of `tools`: the arguments that headers repeat; NULL: none */
+    struct param_headers **param_headers;
+    /* for each tool, in the order of `tools`: what tools/list says about it, as JSON */
+    struct text *tool_descriptions;
     struct text instructions;
-    atomic_bool cancelling; /* set when the calls that are still running are asked to stop */
+    atomic_bool cancelling; /* the server is stopping, and cancels the calls that still run */
 };

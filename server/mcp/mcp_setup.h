@@ -18,7 +18,8 @@ void mcp_setup_finish(struct mcp_server *server); /* also works on a zeroed stru
 
 /* NULL: there is no such tool. */
 const struct tool *mcp_setup_find_tool(const struct mcp_server *server, const char *name);
-/* What the server keeps for one of its tools; borrowed. */
+/* The next two functions return what the server keeps for one of its tools, borrowed. The tool's
+ * param_headers are NULL if headers repeat none of its arguments. */
 const struct param_headers *mcp_setup_param_headers(const struct mcp_server *server,
                                                     const struct tool *tool);
 struct telemetry_row *mcp_setup_tool_row(const struct mcp_server *server, const struct tool *tool);

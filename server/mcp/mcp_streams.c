@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of sessions: one for each call, and the long-lived one that GET opens. Both can be
- * resumed. */
+/* The streams of sessions: the streams of calls, and the long-lived stream that GET opens. A client
+ * can resume both kinds if the session's revision of MCP numbers their events. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 /* ---- Streams of calls ---- */
 
-/* how much of its principal's storage a stream uses besides its messages */
+/* how many bytes a call's stream costs its principal, in addition to its messages */
 #define CALL_BYTES 1024
 
 static void create_stream_id(char out[STREAM_ID_SIZE])
@@ -57,7 +57,7 @@ void mcp_streams_keep(struct rpc *rpc)
     session_add_stream(rpc->session, stream);
     if (!event_call_begin(store, rpc->session->id, id, rpc->id, rpc->exchange->id, clock_utc_ms(),
                           &error))
-        log_warning("%s: its stream will not survive a restart: %s", rpc->exchange->id,
+        log_warning("%s: the call's stream will not survive a restart: %s", rpc->exchange->id,
                     error.message);
     if (session_primes_streams(rpc->session))
         stream_prime(stream);
@@ -72,15 +72,15 @@ void mcp_streams_end(struct rpc *rpc)
     if (id[0] == '\0')
         return;
     if (!event_call_end(rpc->server->services->store, rpc->session->id, id, clock_utc_ms(), &error))
-        log_warning("%s: the end of its stream is not stored: %s", rpc->exchange->id,
+        log_warning("%s: the end of the call's stream is not stored: %s", rpc->exchange->id,
                     error.message);
     session_remove_stream(rpc->session, stream);
 }
 
 /* ---- Resuming ---- */
 
-/* The largest sequence number that is accepted in an event's id: no stream gets there, and
- * numbering can still continue after it. */
+/* The largest sequence number that is accepted in an event's id. No stream reaches this number, and
+ * numbering could still continue after it. */
 #define SEQUENCE_LIMIT (INT64_C(1) << 53)
 
 /* A GET that needs the store: a worker resumes the stream, then the loop's thread begins the
@@ -91,7 +91,7 @@ struct stream_request {
     int64_t after; /* the number of the last event that the client has */
     struct sse_queue *sse_queue;
     bool resumed;
-    bool complete; /* the stream is over, and the client has all of it */
+    bool complete; /* the stream has ended, and the client has all its events */
 };
 
 static void stream_request_free(void *context)
@@ -119,7 +119,7 @@ static bool read_event_id(const char *id, struct stream_request *out)
     return true;
 }
 
-/* Answers a call that was lost with the server process that ran it. */
+/* Answers a call that was lost because the server process that ran it ended. */
 static void answer_lost(struct store *store, struct stream *stream,
                         const struct stream_request *stream_request, const struct event_call *call)
 {
@@ -216,8 +216,8 @@ static void run_resume(struct exchange *exchange)
                                                  stream_request->sse_queue, &error);
     else
         stream_request->resumed = resume_call(server->services->store, stream_request, &error);
-    /* A complete stream is answered with 204, because clients would request a stream without events
-     * again and again. */
+    /* If the client already has all events of the stream, the answer is 204: after a stream without
+     * events, clients would reconnect again and again. */
     if (stream_request->complete)
         exchange_reply(exchange, 204, NULL, NULL);
     else if (!stream_request->resumed)

@@ -89,8 +89,8 @@ static json_t *requests_of(const struct question_row *rows, size_t count)
     return requests;
 }
 
-/* Adds the open questions. If there are none, they have been answered since the job was read, and
- * the job continues. */
+/* Adds the open questions. If no question is open any more, the answers came after the job was
+ * read: the job continues, so the status becomes "working". */
 static CHECKED bool add_requests(const struct mcp_server *server, const char *id, json_t *task,
                                  struct error *error)
 {
@@ -116,7 +116,7 @@ static json_t *call_result(const char *text, bool is_error)
                      "text", "text", text, "isError", is_error);
 }
 
-/* The answer that the call would have given if it had waited. */
+/* The result that the call would have had if it had waited for the job. */
 static json_t *result_of(const struct answer *answer)
 {
     json_t *result = call_result(text_string(&answer->text), false);

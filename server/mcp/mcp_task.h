@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs in the form that MCP's tasks extension defines: a task's id is its job's id. */
+/* Presents jobs as tasks, as MCP's tasks extension defines them. A task's id is its job's id. */
 #pragma once
 
 #include <jansson.h>
@@ -12,7 +12,7 @@ struct mcp_server;
 
 /* The task without its result: the answer to the call that started the job. New reference. */
 json_t *mcp_task_seed(const struct mcp_server *server, const struct job *job);
-/* The task in full, with its result, error or open questions. `base_url` is as in struct call.
- * NOT_FOUND: there is no such job. New reference. */
+/* *out: the task in full, with its result, error or open questions; new reference. `base_url` is as
+ * in struct call. NOT_FOUND: there is no such job. */
 CHECKED bool mcp_task_show(const struct mcp_server *server, const char *id, const char *base_url,
                            json_t **out, struct error *error);

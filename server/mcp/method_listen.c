@@ -34,7 +34,7 @@ static const struct {
     { "resourcesListChanged", NOTIFIER_RESOURCES },
 };
 
-/* Keeps the requested lists and, from the first SUBSCRIPTIONS_LIMIT URIs, those of existing
+/* Keeps the requested lists. Of the first SUBSCRIPTIONS_LIMIT URIs, keeps those that name existing
  * resources. */
 static void read_requested(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
@@ -54,7 +54,7 @@ static void read_requested(const struct rpc *rpc, const json_t *requested, struc
     }
 }
 
-/* Keeps those of the first SUBSCRIPTIONS_LIMIT task ids that belong to existing tasks. */
+/* Of the first SUBSCRIPTIONS_LIMIT task ids, keeps those that belong to existing tasks. */
 static void read_tasks(const struct rpc *rpc, const json_t *requested, struct honoured *out)
 {
     const json_t *ids = json_object_get(requested, "taskIds");
@@ -93,7 +93,7 @@ static json_t *honoured_json(const struct honoured *honoured)
     return json;
 }
 
-/* Subscribes the stream with the notifier, which first sends the acknowledgement on it. */
+/* Subscribes the stream with the notifier, which first sends the acknowledgement on the stream. */
 static void acknowledge(struct rpc *rpc, const struct honoured *honoured)
 {
     json_auto_t *acknowledged = honoured_json(honoured);

@@ -37,7 +37,7 @@ bool method_tasks_require(struct rpc *rpc)
     rpc->error_data =
         json_pack("{s:{s:{s:{}}}}", "requiredCapabilities", "extensions", TASKS_EXTENSION);
     return rpc_fail(rpc, RPC_MISSING_CAPABILITY, rpc->era == ERA_MODERN ? 400 : 200,
-                    "this needs the client capability extensions[\"" TASKS_EXTENSION "\"]");
+                    "the client must declare the capability extensions[\"" TASKS_EXTENSION "\"]");
 }
 
 /* Adds the members of an object to the result. */

@@ -21,7 +21,7 @@
 
 /* ---- The list ---- */
 
-/* The last two hints have no meaning for a tool that only reads. */
+/* destructiveHint and idempotentHint have no meaning for a tool that only reads. */
 static json_t *hints(const struct tool *tool)
 {
     json_t *hints =
@@ -57,8 +57,9 @@ struct text *method_tools_describe(const struct tool *const *table)
     return rows;
 }
 
-/* Reads which tools to list from the URL (/mcp?tools=measure,fleet) or, if it names none, from the
- * setting `tools`. Copies the names, because the connection might be gone when they are used. */
+/* The tools to list are those that the URL names (/mcp?tools=measure,fleet) or, if it names none,
+ * those that the setting `tools` names. Copies the names, because the connection might be gone when
+ * they are used. */
 bool method_tools_list_prepare(struct rpc *rpc)
 {
     const char *named = exchange_query(rpc->exchange, "tools");
@@ -108,7 +109,7 @@ bool method_tools_list_run(struct rpc *rpc)
 /* ---- The call ---- */
 
 /* Whether the call can run on the HTTP thread. A call that will be refused runs on a worker, which
- * waits until the audit row is on disk; an HTTP thread would not wait. */
+ * waits until the audit row is on disk; an HTTP thread is not allowed to wait. */
 static bool may_run_inline(struct rpc *rpc, const json_t *arguments)
 {
     struct error ignored;
@@ -147,7 +148,7 @@ bool method_tools_call_prepare(struct rpc *rpc)
     return true;
 }
 
-/* Sends progress on the call's stream, but only if it has increased. */
+/* Sends progress on the call's stream, if the client wants it and the value has increased. */
 static void send_progress(struct call *call, double progress, double total, const char *message)
 {
     struct rpc *rpc = call->host;
@@ -189,8 +190,7 @@ static void add_link(const char *name, const char *uri, struct text *out)
     text_add_char(out, ']');
 }
 
-/* Adds the links to the answer's file and page, if it has them, as its last
- * content blocks. */
+/* Adds the links to the answer's file and page, if there are any, as the last content blocks. */
 static void add_links(const struct rpc *rpc, const struct answer *answer, struct text *out)
 {
     if (rpc->version == NULL || strcmp(rpc->version, LINKS_SINCE) < 0)
@@ -217,8 +217,8 @@ static void write_answer(struct rpc *rpc, const struct answer *answer)
     text_add(out, ",\"isError\":false");
 }
 
-/* The kind of the error, for programs, is in _meta, because structuredContent has to conform to the
- * tool's output schema. */
+/* The error's kind, which is meant for programs, is in _meta, because structuredContent has to
+ * conform to the tool's output schema. */
 void method_tools_write_error(struct rpc *rpc, const struct error *error)
 {
     text_add(&rpc->result, "\"content\":");

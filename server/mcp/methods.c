@@ -16,8 +16,8 @@ static bool answer_empty(struct rpc *rpc)
     return true;
 }
 
-/* Cancels a call only within the same session: clients choose the ids, and two clients might choose
- * the same one. */
+/* Cancels a call only if it belongs to the same session: clients choose the ids of their requests,
+ * and two clients might choose the same id. */
 static bool cancel(struct rpc *rpc)
 {
     FREE_AUTO char *id = rpc_token(json_object_get(rpc->params, "requestId"));

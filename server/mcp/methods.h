@@ -4,7 +4,7 @@
 
 #include "server/mcp/rpc.h"
 
-extern const struct method methods[]; /* ends with a NULL name */
+extern const struct method methods[]; /* ends with a row whose name is NULL */
 /* NULL: the era has no such method. */
 const struct method *method_find(const char *name, enum era era);
 
@@ -12,7 +12,7 @@ const struct method *method_find(const char *name, enum era era);
  * lacks. */
 CHECKED bool methods_check(const struct method *table, struct error *error);
 
-/* The functions in the rows of the table, by file. */
+/* The functions in the rows of the table, grouped by file. */
 bool method_initialize_run(struct rpc *rpc); /* method_initialize.c */
 bool method_initialize_discover_run(struct rpc *rpc);
 bool method_tools_list_prepare(struct rpc *rpc); /* method_tools.c */
@@ -43,10 +43,11 @@ bool method_tasks_known(const struct rpc *rpc);
 /* Refuses the message if the client did not declare that it supports tasks. False: rpc_fail was
  * called. */
 bool method_tasks_require(struct rpc *rpc);
-/* Answers the call that started the job with the job's task. False: the job cannot be read now. */
+/* Answers a call that started a job: the answer is the job's task. False: the job cannot be read
+ * now, and the call was not answered. */
 bool method_tasks_answer_call(struct rpc *rpc, const char *job_id);
-/* Answers with a stored result: `stored` has its members, without braces. If the result was a task,
- * its type is "task" again. */
+/* Answers with a stored result. `stored`: the result's members as JSON, without braces. If the
+ * result was a task, its type is "task" again. */
 void method_tasks_repeat(struct rpc *rpc, const char *stored);
 
 /* Returns an array with what tools/list says about each tool in the table; called once, when the

@@ -18,14 +18,15 @@
 #include "store/ledger/request_nonces.h"
 
 #define RESULT_STORED_BYTES_MAX (64 * 1024)
-#define REPEAT_PATIENCE_MS 3000 /* how long to wait for a concurrent identical request */
+/* How long a repeated request waits for the earlier one's result. */
+#define REPEAT_PATIENCE_MS 3000
 
 struct multi_round {
-    char nonce[ID_SIZE]; /* "": none until multi_round_begin */
+    char nonce[ID_SIZE]; /* "": none yet (multi_round_begin makes one) */
     char digest[DIGEST_TEXT_SIZE];
-    json_t *given;   /* answers of this round and of earlier ones, by key */
+    json_t *given;   /* answers from this round and from earlier rounds, by key */
     json_t *used;    /* the given answers to questions that the call has asked */
-    json_t *open;    /* MCP's InputRequests: the questions still to be answered */
+    json_t *open;    /* the questions still to be answered, as MCP's InputRequests; NULL: none */
     json_t *missing; /* capabilities that the client lacks; NULL: none */
 };
 
@@ -70,9 +71,9 @@ static bool open_state(struct rpc *rpc, const json_t *sealed)
     return true;
 }
 
-/* Keeps the answers, except to questions for which the state already has one. A client that sends
- * no state has not been asked anything yet: its answers are ignored if the tool changes something,
- * so that nobody can consent before being asked. */
+/* Keeps the answers, except to questions for which the state already has an answer. A client that
+ * sends no state has not been asked anything yet: its answers are ignored if the tool changes
+ * something, so that nobody can consent before being asked. */
 static bool read_responses(struct rpc *rpc, json_t *responses)
 {
     bool accepted = rpc->multi_round->nonce[0] != '\0' || rpc->tool == NULL || rpc->tool->read_only;
@@ -144,8 +145,8 @@ static CHECKED bool check_capabilities(struct rpc *rpc, const struct question *q
     if (rpc->multi_round->missing == NULL)
         return true;
     shown = json_write(rpc->multi_round->missing);
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "this needs a client that declares the capabilities %.200s", shown);
+    return error_set(error, ERROR_UNSUPPORTED, "the client must declare the capabilities %.200s",
+                     shown);
 }
 
 /* Adds the question to the open questions. Always fails, with INPUT_REQUIRED. */

@@ -15,10 +15,11 @@
 
 struct param_headers {
     struct param_headers *next; /* the next header of the same tool */
-    char *name;                 /* "Mcp-Param-Region" */
+    char *name;                 /* such as "Mcp-Param-Region" */
+    /* the names of the properties that lead to the argument, outermost first; `depth` names */
     const char *path[DEPTH_LIMIT];
     size_t depth;
-    json_t *schema; /* a reference, because it owns the names in `path` */
+    json_t *schema; /* a reference, because the schema owns the names in `path` */
 };
 
 /* ---- The marked parameters of a schema ---- */
@@ -145,7 +146,7 @@ static bool compare(struct rpc *rpc, const char *name, const char *header, const
                     "the header %.80s is \"%.80s\", but the argument differs", name, text);
 }
 
-/* An argument that is not text, a number or a boolean counts as missing here: the tool itself
+/* An argument that is not a string, a number or a boolean counts as missing here: the tool itself
  * refuses it. */
 static bool check(const struct param_headers *header, struct rpc *rpc)
 {
@@ -156,13 +157,15 @@ static bool check(const struct param_headers *header, struct rpc *rpc)
 
     exchange_each_header(rpc->exchange, visit, &wanted);
     if (wanted.count > 1)
-        good =
-            rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %.80s occurs twice", header->name);
+        good = rpc_fail(rpc, RPC_HEADER_MISMATCH, 400, "the header %.80s occurs more than once",
+                        header->name);
     else if (!expected)
-        good = wanted.count == 0
-               || rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
-                           "the header %.80s is present, but the argument it repeats is missing",
-                           header->name);
+        good =
+            wanted.count == 0
+            || rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
+                        "the header %.80s is present, but the argument that it repeats is missing, "
+                        "or is not a string, a number or a boolean",
+                        header->name);
     else if (wanted.count == 0)
         good = rpc_fail(rpc, RPC_HEADER_MISMATCH, 400,
                         "the header %.80s is missing: tools/list says which argument it repeats",

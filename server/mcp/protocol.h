@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names that MCP defines, and texts that several files send: the server's description of itself,
- * and the refusal while it is stopping. */
+ * and its refusal of requests while it is stopping. */
 #pragma once
 
 #define MCP_MODERN_VERSION "2026-07-28"
@@ -14,8 +14,8 @@
 #define SERVER_COMMON_MEMBERS                                                                      \
     "\"name\":\"opsbrain\",\"title\":\"opsbrain\",\"version\":\"" OPSBRAIN_VERSION "\""
 #define SERVER_INFO "{" SERVER_COMMON_MEMBERS "}"
-/* The full description, which initialize (since 2025-11-25) and server/discover send. The icon is
- * an SVG of a curve on a screen. */
+/* The full description, which initialize (in revision 2025-11-25) and server/discover send. The
+ * icon is an SVG of a curve on a screen. */
 #define SERVER_DETAILS                                                                             \
     "{" SERVER_COMMON_MEMBERS                                                                      \
     ",\"description\":\"Registers, watches and benchmarks deployments of language "                \

@@ -7,7 +7,7 @@
 #include "base/core/text.h"
 #include "base/json/json.h"
 
-/* "1.<HMAC-SHA256 in hex>.<JSON>": the signature covers the version too. */
+/* A state is "1.<HMAC-SHA256 in hex>.<JSON>". The signature also covers the version, "1.". */
 #define VERSION "1."
 #define VERSION_LENGTH (sizeof VERSION - 1)
 #define SEAL_LENGTH (DIGEST_TEXT_SIZE - 1)

@@ -175,7 +175,7 @@ static void write_error(const struct rpc *rpc, struct text *out)
     text_add_char(out, '}');
 }
 
-#define ENVELOPE_SIZE 384 /* bytes of most responses, in addition to the members of the result */
+#define ENVELOPE_SIZE 384 /* bytes that most responses need besides the result's own members */
 #define INFO_MEMBER "\"io.modelcontextprotocol/serverInfo\":"
 #define KIND_MEMBER "\"opsbrain/errorKind\":"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One JSON-RPC message and the answer to it, for both eras. */
+/* One JSON-RPC message and the answer to it, for both protocol eras (enum era). */
 #pragma once
 
 #include <jansson.h>
@@ -16,8 +16,8 @@ struct multi_round;
 struct mcp_server;
 struct stream;
 
-/* The protocol eras: MCP revisions up to 2025-11-25, which have sessions, and 2026-07-28. They are
- * bits of method.eras. */
+/* The protocol eras. ERA_LEGACY: the MCP revisions up to 2025-11-25, which have sessions.
+ * ERA_MODERN: revision 2026-07-28. The values are the bits of method.eras. */
 enum era { ERA_LEGACY = 1, ERA_MODERN = 2 };
 
 enum {
@@ -34,7 +34,7 @@ enum {
     RPC_UNSUPPORTED_VERSION = -32022,
 };
 
-#define RPC_ID_LIMIT 1024 /* longest id that is text, in bytes */
+#define RPC_ID_LIMIT 1024 /* maximum length in bytes of an id that is a string */
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BROKEN };
 
@@ -44,9 +44,9 @@ struct rpc;
 struct method {
     const char *name;
     unsigned eras;            /* the eras that have the method */
-    bool notification;        /* it is a notification: it gets no answer */
-    bool cacheable;           /* its result says how long it may be cached (2026-07-28) */
-    unsigned ttl_ms;          /* how long it may be cached; 0: not at all */
+    bool notification;        /* the method is a notification: it gets no answer */
+    bool cacheable;           /* clients are told how long to cache its result (2026-07-28) */
+    unsigned ttl_ms;          /* how long clients may cache its result; 0: not at all */
     enum placement placement; /* where run() is called, unless prepare() changes it */
     bool long_lived;          /* its answer is a long-lived stream */
     const char *named_by;     /* the parameter that the header Mcp-Name repeats; NULL: none */
@@ -63,25 +63,25 @@ struct rpc {
     struct stream *stream; /* the stream on which the message is answered; NULL: none */
     enum era era;
     enum rpc_kind kind;
-    const char *version;     /* version of the protocol; static */
-    struct session *session; /* a reference to the session of a legacy client; NULL: none */
-    const char *name;        /* the method's name as requested; borrowed from the message */
-    const struct method *method;
-    const struct tool *tool;
-    char *tool_sets; /* names of the sets and tools that tools/list is to list */
+    const char *version;         /* the protocol revision; static; NULL: not known (yet) */
+    struct session *session;     /* a reference to the session of a legacy client; NULL: none */
+    const char *name;            /* the method's name as requested; borrowed from the message */
+    const struct method *method; /* NULL: unknown, or nothing is to be run */
+    const struct tool *tool;     /* the tool that tools/call names; NULL: unknown, or none */
+    char *tool_sets;             /* names of the sets and tools that tools/list is to list */
     enum placement placement;
     const json_t *params;   /* NULL or an object; borrowed from the message */
-    const json_t *response; /* RPC_RESPONSE: the message; borrowed */
+    const json_t *response; /* the message, if it is an RPC_RESPONSE; borrowed; NULL: it is not */
     const json_t *meta;     /* params._meta; NULL or an object; borrowed from the message */
     json_t *checked;        /* the tool's arguments that tool_check accepted; NULL: none */
-    /* 2026-07-28: the questions to the client, and its answers; NULL: none */
+    /* 2026-07-28: the questions to the client, and the client's answers; NULL: none */
     struct multi_round *multi_round;
     char *id;                /* the message's id, as JSON text; NULL: it has none or a bad one */
     char *progress_token;    /* the progress token as JSON text; NULL: none */
     double progress;         /* the progress that was sent last; -1: none yet */
     bool wants_logs;         /* 2026-07-28: the client wants log messages */
     enum severity log_level; /* the lowest severity that the client wants */
-    /* the address of the pages, as the client reaches them; "": not known */
+    /* the address at which the client reaches the pages; "": not known */
     char base_url[PUBLIC_URL_SIZE];
     char client[128]; /* "name/version", for the audit log */
 
@@ -108,17 +108,19 @@ bool rpc_fail(struct rpc *rpc, int code, unsigned http_status, const char *forma
     __attribute__((format(printf, 4, 5)));
 /* The same for an error from a handler; the error's kind determines the code. */
 bool rpc_fail_with(struct rpc *rpc, const struct error *error);
-/* The same for internal failures, reported as exchange_refuse_fault does. */
+/* The same for a failure of the server itself, which is also logged; `what` says what failed. If
+ * `error` is BUSY, the client gets the error's message; otherwise, only the request's id. */
 bool rpc_fail_fault(struct rpc *rpc, const char *what, const struct error *error);
 /* Writes the whole response, result or error, in the form of its era. */
 void rpc_write(const struct rpc *rpc, struct text *out);
-/* Writes a notification of the progress rpc->progress, as JSON. If `total` is 0, the total is not
- * known; if `message` is NULL or "", there is no message. */
+/* Writes a progress notification with the value rpc->progress, as JSON. If `total` is 0, the total
+ * is not known; if `message` is NULL or "", there is no message. */
 void rpc_write_progress(const struct rpc *rpc, double total, const char *message, struct text *out);
 
-/* Whether the work should stop or not begin: after notifications/cancelled, and if the session has
- * ended, the server is stopping, or the caller's key is no longer valid; in the modern era, also if
- * the client has disconnected. `rpc` is a struct rpc. Can be called on any thread. */
+/* Whether the call should stop or, if it has not begun, not begin. This is so if the client sent
+ * notifications/cancelled, the session has ended, the server is stopping, or the caller's key is no
+ * longer valid; in the modern era, also if the client has disconnected. `rpc` is a struct rpc. Can
+ * be called on any thread. */
 bool rpc_is_cancelled(void *rpc);
 const json_t *rpc_meta(const struct rpc *rpc); /* params._meta; NULL: there is none */
 /* A content block of type resource_link, for an HTML page or file. New reference. */

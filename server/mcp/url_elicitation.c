@@ -55,7 +55,7 @@ bool url_elicitation_is_needed(const struct rpc *rpc)
 
 /* ---- Pages ---- */
 
-/* The id of a page; in 2026-07-28 it is the same in every round of a request. */
+/* Makes the id of a question's page. In 2026-07-28, it is the same in every round of a request. */
 static void make_id(struct rpc *rpc, const char *key, char out[ID_SIZE])
 {
     char digest[DIGEST_TEXT_SIZE];
@@ -92,7 +92,7 @@ static CHECKED bool store_question(const struct rpc *rpc, const char *id, const 
     return page_question_add(rpc->server->services->store, &row, error);
 }
 
-/* Notifies open pages that the question has changed. */
+/* Notifies open pages that a question is new or has changed. */
 static void announce(const struct rpc *rpc, const char *id)
 {
     notifier_resource_changed(rpc->server->notifier, id);

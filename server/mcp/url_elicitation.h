@@ -10,7 +10,7 @@ struct rpc;
 /* Whether the client can open URLs but not show forms, and the address of the pages is known. */
 bool url_elicitation_is_needed(const struct rpc *rpc);
 
-/* A function that asks a client in the way that its era requires; it behaves as call->ask does. */
+/* A function that behaves like call->ask: it asks the client as the protocol era requires. */
 CHECKED typedef bool url_elicitation_asks(struct rpc *rpc, const struct question *questions,
                                           size_t count, json_t **answers, struct error *error);
 /* For every form, asks the client to open the form's page and, if the user agrees, waits for the

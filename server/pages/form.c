@@ -25,7 +25,8 @@ struct page_values form_values(const struct form *form)
     return (struct page_values){ .at = form->at, .count = form->count };
 }
 
-/* Copies the text in printable form. The CR LF between the lines of a form becomes LF. */
+/* Copies text in printable form, at most `limit` bytes. CR LF, which browsers send between the
+ * lines of a field, becomes LF. */
 static char *copy_printable(const char *bytes, size_t length, size_t limit)
 {
     TEXT_AUTO lines = { 0 };

@@ -9,7 +9,7 @@
 #define FORM_VALUE_BYTES_MAX ((size_t)64 << 10)
 
 struct form {
-    struct page_value *at; /* heap, like the texts */
+    struct page_value *at; /* heap memory, like the names and values in it */
     size_t count;
 };
 void form_finish(struct form *form);

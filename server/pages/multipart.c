@@ -30,8 +30,8 @@ struct part {
     size_t head_length, body_length;
 };
 
-/* The value of the parameter name="value" in the part's head, ignoring the case of the name. NULL:
- * there is no such parameter. */
+/* Finds the parameter `name`, written as name="value" in the part's head, where the name can be in
+ * upper or lower case. Returns the value, or NULL if there is no such parameter. */
 static const char *find_parameter(const struct part *part, const char *name, size_t *length)
 {
     size_t name_length = strlen(name);

@@ -8,6 +8,6 @@
 
 struct exchange;
 
-/* The route's functions. False: the request was refused. */
+/* The route's functions. page_asset_admit returns false if it refused the request. */
 bool page_asset_admit(struct exchange *exchange, const char *path);
 void page_asset_serve(struct exchange *exchange);

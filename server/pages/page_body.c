@@ -6,7 +6,7 @@
 #include "server/settings/settings.h"
 #include "store/ledger/disk_space.h"
 
-#define FILES_AT_ONCE 8 /* each can occupy PAGE_BODY_FILE_MAX bytes of the disk */
+#define FILES_AT_ONCE 8 /* each can occupy up to PAGE_BODY_FILE_MAX bytes on the disk */
 
 static bool refuse(struct exchange *exchange, const struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a POST to a page: a form, or a form with a file, which is written to the disk as it
- * arrives. */
+/* The body of a POST to a page. It is a form. If the form can contain a file (multipart/form-data),
+ * the body is written to the disk as it arrives. */
 #pragma once
 
 #include "server/http/body_file.h"
@@ -9,11 +9,12 @@
 struct exchange;
 struct page_server;
 
-#define PAGE_BODY_FILE_MAX ((size_t)64 << 20) /* bytes */
+#define PAGE_BODY_FILE_MAX ((size_t)64 << 20) /* maximum size of such a body, in bytes */
 
 struct page_body {
-    char boundary[MULTIPART_BOUNDARY_SIZE]; /* "": no file form, or nothing received yet */
-    struct page_server *server;             /* NULL: not counted among the server's files */
+    /* "": the body is not multipart/form-data, or nothing was received yet */
+    char boundary[MULTIPART_BOUNDARY_SIZE];
+    struct page_server *server; /* the server that counts this body in `files`; NULL: none */
     struct body_file stored;
     const char *mapped; /* NULL: nothing is mapped */
     const char *file;   /* the file in the form, within `mapped`; NULL: none */

@@ -75,7 +75,7 @@ static void read_header(void *context, const char *name, size_t name_size, const
 }
 
 /* Whether the setting public_url begins with https and names the host of this request. If so, the
- * browser used TLS, which a proxy terminated, even if that proxy is not trusted. */
+ * browser used TLS as far as a proxy, even if that proxy is not in trusted_proxies. */
 static bool is_for_public_url(const struct exchange *exchange)
 {
     static const char SCHEME[] = "https://";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The browser that sent a request: its cookies, and whether one of our own pages sent its form. */
+/* The browser that sent a request: its cookies, and whether one of this server's own pages sent
+ * its form. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 struct exchange;
 
 struct page_caller {
-    bool is_over_tls; /* over TLS, according to a trusted proxy or the setting public_url */
+    bool is_over_tls; /* it used TLS, according to a trusted proxy or the setting public_url */
     /* a page from another origin led here, so the browser might not have sent the sign-in cookie */
     bool is_from_elsewhere;
     char session[SIGN_IN_COOKIE_SIZE]; /* value of the sign-in cookie; "": none */
@@ -34,5 +35,6 @@ bool page_caller_check_origin(struct exchange *exchange, const struct page_calle
  * name contains the port, because all servers on one host share their cookies. */
 void page_caller_set_cookie(struct exchange *exchange, const struct page_caller *caller,
                             enum page_cookie cookie, const char *value, int64_t seconds);
-/* The token in the forms of this browser, derived from a cookie that no other site can read. */
+/* The token that this browser's forms must contain. It is derived from a cookie that no other site
+ * can read. */
 void page_caller_token(const struct page_caller *caller, char out[DIGEST_TEXT_SIZE]);

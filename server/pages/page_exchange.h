@@ -12,14 +12,14 @@ struct exchange;
 /* The struct at exchange->request. */
 struct page_exchange {
     char *path;
-    char *known;        /* If-None-Match, the version that the browser has; NULL: none */
+    char *known;        /* the header If-None-Match: the ETags that the browser has; NULL: none */
     struct form places; /* the path's parameters */
     struct form query, form;
     struct page_caller caller;
     struct page_body body;
-    /* the caller has a valid cookie; false: it sent a key, is `local`, or is unknown */
+    /* the caller has a valid sign-in cookie; false: it sent a key, is `local`, or is unknown */
     bool is_signed_in;
-    char token[DIGEST_TEXT_SIZE];
+    char token[DIGEST_TEXT_SIZE]; /* the token that this browser's forms must contain */
 };
 
 /* The functions of the routes for pages. */
@@ -35,7 +35,7 @@ void page_exchange_read_query(struct exchange *exchange);
 /* Reads the form. False: the request was refused, because the form cannot be read or lacks the
  * token of this browser's forms. */
 bool page_exchange_read_form(struct exchange *exchange);
-/* The request in the form in which the pages' functions get it; it borrows from the exchange. */
+/* The request as the pages' functions get it; it borrows from the exchange. */
 struct page_request page_exchange_request(struct exchange *exchange);
 /* Binds the page's forms to a cookie, and sets a new cookie if the browser has none. Call it before
  * the page's HTML is written. */

@@ -20,9 +20,9 @@ struct page_server {
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* limits how often each network tries to sign in */
+    struct rate_limit *sign_in_attempts; /* limits each network's attempts to sign in */
     struct notifier *notifier;
     struct workers *workers, *waiting; /* `waiting`: for pages with `waits` (web/page.h) */
-    atomic_int files;                  /* forms with a file that are being received or read */
-    struct route *routes;              /* for the rows of pages[], in order, then the others */
+    atomic_int files;                  /* how many forms with a file are being received or read */
+    struct route *routes; /* those of the rows of pages[], in that order, then others */
 };

@@ -24,7 +24,7 @@ static CHECKED bool read_digest(const char *hex, uint8_t out[DIGEST_BYTES], stru
     static const char digits[] = "0123456789abcdef";
 
     if (strlen(hex) != 2 * (size_t)DIGEST_BYTES || strspn(hex, digits) != strlen(hex))
-        return error_set(error, ERROR_INVALID, "digest must be 64 hexadecimal digits");
+        return error_set(error, ERROR_INVALID, "digest must be 64 lower-case hexadecimal digits");
     for (size_t i = 0; i < DIGEST_BYTES; i++)
         out[i] = (uint8_t)((strchr(digits, hex[2 * i]) - digits) << 4
                            | (strchr(digits, hex[2 * i + 1]) - digits));
@@ -35,9 +35,10 @@ static CHECKED bool check_name(const char *name, struct error *error)
 {
     if (text_is_name(name) && !credential_is_in(name))
         return true;
-    return error_set(error, ERROR_INVALID,
-                     "a name has 1 to 63 letters, digits, '.', '_' or '-', begins with a letter or "
-                     "digit, and does not look like a key");
+    return error_set(
+        error, ERROR_INVALID,
+        "a principal's name must have 1 to 63 letters, digits, '.', '_' or '-', begin with "
+        "a letter or digit, and not look like a key");
 }
 
 static CHECKED bool read_role(const json_t *request, enum role *out, struct error *error)
@@ -253,7 +254,8 @@ static CHECKED bool execute_clock_accept(const struct access *access, const json
 
 /* ---- The server ---- */
 
-/* A running server adds the member "address" (admin_socket.c); without a server, it is missing. */
+/* A running server adds the member "address" to the request (admin_socket.c). Without a server, the
+ * member is missing. */
 static CHECKED bool execute_address(const struct access *access, const json_t *request,
                                     json_t **reply, struct error *error)
 {
@@ -261,7 +263,7 @@ static CHECKED bool execute_address(const struct access *access, const json_t *r
 
     (void)access;
     if (address == NULL)
-        return error_set(error, ERROR_NOT_FOUND, "no server uses this folder");
+        return error_set(error, ERROR_NOT_FOUND, "no server has this data folder open");
     *reply = json_pack("{s:s}", "address", address);
     return true;
 }
@@ -272,7 +274,7 @@ static const struct command {
     const char *name;
     CHECKED bool (*execute)(const struct access *access, const json_t *request, json_t **reply,
                             struct error *error);
-    bool creates; /* if the data folder has no database, the command may create it */
+    bool creates; /* if the data folder has no database, the command creates it */
 } commands[] = {
     { "key_add", execute_add, true },
     { "key_list", execute_list, false },
@@ -304,9 +306,9 @@ static CHECKED const struct command *find_command(const json_t *request, struct 
     return NULL;
 }
 
-/* If a command leaves no admin with a valid key, the reply has a warning. The command is not
- * refused: it must be possible to revoke a lost key, and the machine's administrator can create a
- * new one. */
+/* If an admin had a valid key before the command, and none has one after it, the reply has a
+ * warning. The command is not refused: it must be possible to revoke a lost key, and the machine's
+ * administrator can create a new one. */
 bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                    struct error *error)
 {
@@ -331,7 +333,7 @@ void admin_set_client(json_t *request, long uid)
     json_object_set_new(request, "client", json_string(client));
 }
 
-/* The value that a server started here would read from the environment; "": it is not set. */
+/* Returns the value that a server would read from this environment; "" if it is not set. */
 static const char *setting_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -357,13 +359,13 @@ static CHECKED bool open_store(const char *folder, bool creates, struct store **
     return store_open(folder, database, 1, out, error);
 }
 
-/* The requests of one command; each but the first is made from the reply to the one before it. */
+/* The requests of one command. Each of them but the first is made from the previous reply. */
 struct dialogue {
     const char *folder;
     json_t *request;
     admin_next *next; /* NULL: there is only one request */
     void *context;
-    json_t **reply; /* if there is only one request: where its reply goes */
+    json_t **reply; /* if there is only one request, where its reply goes; otherwise NULL */
 };
 
 /* Handles a reply. Sets *more to whether dialogue->request is now the next request to send. */

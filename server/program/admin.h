@@ -13,10 +13,10 @@ struct access;
 struct admin;
 struct authority;
 
-/* Carries out a request. These are the values of its member "command", and its other members:
- *     key_add           name, role, label, digest (hex), expires_ms
+/* Carries out a request. Its member "command" has one of these values, with these other members:
+ *     key_add           name, role, label, digest (hex), expires_ms (0: never)
  *     key_list
- *     key_revoke        name (of a principal, or a key's id)
+ *     key_revoke        name (a principal's name or a key's id)
  *     principal_list
  *     principal_role    name, role
  *     secret_bind       name, origin
@@ -26,15 +26,17 @@ struct authority;
  *     clock_accept
  *     server_address
  * admin_audit.h and admin_fleet.h have more. *reply is a new object. It has a "warning" if the
- * request took away the last admin's access. */
+ * request left no admin with a valid key. */
 CHECKED bool admin_execute(const struct access *access, const json_t *request, json_t **reply,
                            struct error *error);
 
-/* Sets the member "client", which names the user at the command line (command_line.h). */
+/* Sets the request's member "client" to a text with the id of the user at the command line
+ * (command_line.h). */
 void admin_set_client(json_t *request, long uid);
 
 /* Starts a thread that answers requests on the folder's socket. After each request, `authority`
- * reads the keys again. `address` (borrowed): where the server listens. */
+ * reads the keys again. `address` (borrowed): where the server listens, such as
+ * "127.0.0.1:8080". */
 CHECKED bool admin_create(const char *folder, const struct access *access,
                           struct authority *authority, const char *address, struct admin **out,
                           struct error *error);
@@ -46,11 +48,11 @@ void admin_destroy(struct admin *admin); /* NULL is fine */
 CHECKED bool admin_ask(const char *folder, const json_t *request, bool *running, json_t **reply,
                        struct error *error);
 /* Sends the request to the server or, if none is running, carries it out in this process, with the
- * secrets in `secrets_folder`. A database in the data folder is only created by key_add. */
+ * secrets in `secrets_folder`. If the data folder has no database, only key_add creates one. */
 CHECKED bool admin_request(const char *folder, const char *secrets_folder, const json_t *request,
                            json_t **reply, struct error *error);
-/* The same, without a secrets folder, for a command that needs several requests. next() gets each
- * reply, and changes `request` into the next request; it returns false after the last reply. */
+/* The same, without a secrets folder, for a command that needs several requests. next() receives
+ * each reply and changes `request` into the next request. It returns false after the last reply. */
 typedef bool admin_next(void *context, const json_t *reply, json_t *request);
 CHECKED bool admin_requests(const char *folder, json_t *request, admin_next *next, void *context,
                             struct error *error);

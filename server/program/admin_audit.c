@@ -12,8 +12,8 @@
 
 #define ROWS_LIMIT 1000
 
-/* Counts this read in the audit log. A running server writes at most one row a minute about each
- * command, however often it is given. */
+/* Counts this read in the audit log. However often a command is given, a running server writes at
+ * most one row about it each minute. */
 static void count_read(const struct access *access, const json_t *request, const char *what)
 {
     const struct change change = { .actor = COMMAND_LINE(request), .tool = what };

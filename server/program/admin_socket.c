@@ -23,8 +23,10 @@
 #include "server/access/authority.h"
 #include "server/program/admin.h"
 
-#define LINE_LIMIT ((size_t)1 << 20)
-#define TALK_S 5 /* the longest wait for the other end, unless the request has "patience_s" */
+#define LINE_LIMIT ((size_t)1 << 20) /* the maximum length of a request or reply, in bytes */
+/* How many seconds each end waits for the other to send or receive. A client waits "patience_s"
+ * seconds for the reply instead if its request has that member. */
+#define TALK_S 5
 
 struct admin {
     const struct access *access;
@@ -35,7 +37,7 @@ struct admin {
     bool started;
 };
 
-/* A socket's path can have at most 107 bytes, but the folder's path may be longer, so the socket is
+/* A socket's path can have at most 107 bytes, but the folder's path can be longer, so the socket is
  * addressed through /proc. */
 static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_fd,
                                 struct sockaddr_un *address, struct error *error)
@@ -44,7 +46,8 @@ static CHECKED bool open_socket(const char *folder, int *folder_fd, int *socket_
 
     *folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (*folder_fd < 0)
-        return error_set(error, ERROR_INVALID, "data folder %.200s: %s", folder, strerror(errno));
+        return error_set(error, ERROR_INVALID, "cannot open the data folder %.200s: %s", folder,
+                         strerror(errno));
     *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
     snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/admin.sock",
              *folder_fd);
@@ -83,7 +86,8 @@ static CHECKED bool receive_line(int fd, json_t **out, struct error *error)
         ssize_t part = recv(fd, buffer, sizeof buffer, 0);
 
         if (part <= 0)
-            return error_set(error, ERROR_TIMEOUT, "admin.sock: no complete line arrived");
+            return error_set(error, ERROR_TIMEOUT,
+                             "admin.sock: the other end sent no complete line");
         text_add_bytes(&line, buffer, (size_t)part);
         if (buffer[part - 1] == '\n')
             return json_parse(text_string(&line), line.length, out, error);
@@ -156,7 +160,7 @@ static void *run_thread(void *context)
     return NULL;
 }
 
-/* The folder is locked, so an existing socket was left by a dead process. */
+/* This process has locked the folder, so an existing socket was left by a dead process. */
 static CHECKED bool start_listening(struct admin *admin, const char *folder, struct error *error)
 {
     struct sockaddr_un address;
@@ -170,7 +174,8 @@ static CHECKED bool start_listening(struct admin *admin, const char *folder, str
     bound = bind(admin->listen_fd, (struct sockaddr *)&address, sizeof address) == 0;
     umask(before);
     if (!bound || listen(admin->listen_fd, 16) != 0)
-        return error_set(error, ERROR_INTERNAL, "%.200s/admin.sock: %s", folder, strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot listen on %.200s/admin.sock: %s", folder,
+                         strerror(errno));
     return true;
 }
 
@@ -217,7 +222,8 @@ static CHECKED bool talk(int fd, const json_t *request, json_t **reply, struct e
     const char *problem;
 
     if (!send_line(fd, request))
-        return error_set(error, ERROR_INTERNAL, "admin.sock: %s", strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot send the request through admin.sock: %s",
+                         strerror(errno));
     if (!receive_line(fd, &answer, error))
         return false;
     problem = json_get_text(answer, "error", NULL);

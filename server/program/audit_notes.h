@@ -14,4 +14,4 @@ CHECKED bool audit_notes_use_key(struct store *store, const char *data_folder, c
                                  struct error *error);
 /* These write a row about the start or the stop. A failure, such as a full disk, is only logged. */
 void audit_note_start(struct store *store, const struct settings *settings);
-void audit_note_stop(struct store *store, const char *why); /* `why`: for example, a signal */
+void audit_note_stop(struct store *store, const char *why); /* `why`: such as "Terminated" */

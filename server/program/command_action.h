@@ -10,7 +10,8 @@ struct action {
     const char *name;     /* "add" */
     const char *operands; /* "NAME", "NAME ROLE", or "" */
     const char *help;
-    /* `options` has the values of the flags; `operands` are those that the action requires. */
+    /* `options` has the values of the flags. `operands` has the arguments that the member
+     * `operands` names, in that order. */
     CHECKED bool (*run)(const void *options, char *const *operands, struct error *error);
 };
 
@@ -22,5 +23,5 @@ struct command {
 };
 
 /* Reads the flags into `options`, runs the action that argv[1] names, and returns the exit status.
- * If --help is among the arguments, prints the actions and the flags instead. */
+ * If the arguments ask for help, prints the actions and the flags instead. */
 int command_run(const struct command *command, void *options, int argc, char *const *argv);

@@ -11,7 +11,7 @@
 #include "server/program/command_output.h"
 #include "server/program/commands.h"
 
-#define PATIENCE_S 600  /* how many seconds reading a long log may take */
+#define PATIENCE_S 600  /* verify: how many seconds to wait for the verdict on a long log */
 #define ROWS_AT_ONCE 50 /* list --json: rows per request, since a reply has at most 1 MiB */
 
 struct options {
@@ -46,7 +46,7 @@ static void set_if(json_t *request, const char *name, const char *value)
         json_object_set_new(request, name, json_string(value));
 }
 
-/* Rows that are collected page by page. */
+/* Rows that are collected page by page, at most `limit` of them. */
 struct rows {
     json_t *list;
     int64_t limit;

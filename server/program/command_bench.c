@@ -16,7 +16,7 @@
 #include "server/program/process.h"
 #include "server/program/serving.h"
 
-/* If the server listens on all addresses, `url` has the loopback address. */
+/* Writes the server's URL, with 127.0.0.1 as its host if the server listens on all addresses. */
 static void write_url(const char *address, char url[LOGIN_URL_SIZE])
 {
     static const char *const all[] = { "0.0.0.0:", "[::]:", "*:" };
@@ -33,8 +33,8 @@ static void write_url(const char *address, char url[LOGIN_URL_SIZE])
     text_copy(url, LOGIN_URL_SIZE, text_string(&out));
 }
 
-/* Asks the server that has the folder open for its address; sets url to "" if there is none. Asks
- * through the folder's socket, which only the folder's owner can open. */
+/* Finds the URL of the server that has the folder open; sets `url` to "" if no server has. Asks the
+ * server through the folder's socket, which only the folder's owner can open. */
 static CHECKED bool find(const char *folder, char url[LOGIN_URL_SIZE], struct error *error)
 {
     json_auto_t *request = json_pack("{s:s}", "command", "server_address"), *reply = NULL;
@@ -59,15 +59,17 @@ static CHECKED bool move_log(const char *folder, struct error *error)
     log = open(text_string(&path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     terminal = kept >= 0 ? fdopen(kept, "w") : NULL;
     if (log < 0 || terminal == NULL || dup2(log, STDERR_FILENO) < 0)
-        return error_set(error, ERROR_INTERNAL, "%.200s: %s", text_string(&path), strerror(errno));
+        return error_set(error, ERROR_INTERNAL, "cannot write the log to %.200s: %s",
+                         text_string(&path), strerror(errno));
     setvbuf(terminal, NULL, _IONBF, 0);
     stderr = terminal;
     close(log);
     return true;
 }
 
-/* Starts a server with this data folder, on a free loopback port. It takes the other settings of
- * `serve` from the environment. Signals are left to the client. */
+/* Starts a server with this data folder, on a free loopback port. Its other settings come from the
+ * environment, as for `serve`. Unlike `serve`, handles no signals: the client does that while it
+ * shows the progress (bench_follow.c). */
 static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_SIZE],
                           struct error *error)
 {
@@ -90,7 +92,7 @@ static CHECKED bool start(const char *folder, void **server, char url[LOGIN_URL_
 
 static void stop(void *server)
 {
-    serving_stop(server, "the benchmark is over");
+    serving_stop(server, "the benchmark has ended");
 }
 
 int command_bench(int argc, char *const *argv)

@@ -31,7 +31,8 @@ static const struct setting file_flags[] = {
       "postgresql://USER@HOST/NAME, as for serve; if not set, files in `data` are used" },
     PASSWORD_FLAG,
     { "backup_key", SETTING_TEXT, "", 0, 0, AT(backup_key),
-      "file whose first line is the key that encrypts the backup; not encrypted if not set" },
+      "file whose first line is the backup's encryption key; if not set, the backup is not "
+      "encrypted" },
     { "json", SETTING_BOOLEAN, "false", 0, 0, AT(json), "prints JSON" },
 };
 static const struct setting move_flags[] = {
@@ -48,8 +49,8 @@ static struct copy_place place_of(const struct options *options)
     return (struct copy_place){ options->data, options->database };
 }
 
-/* The place that a folder or an address names. An address that is not PostgreSQL's is refused
- * later, with an error message that does not show it. */
+/* Returns the place that a folder or an address names. An address that is not PostgreSQL's is
+ * refused later, with an error message that does not show it. */
 static struct copy_place place_at(const char *text)
 {
     bool is_address = strstr(text, "://") != NULL;

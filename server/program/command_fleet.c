@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain plan: shows the plan of a deployment, and approves it. opsbrain fleet resume: lets a
- * moved database change its clouds again. */
+/* opsbrain plan: shows the plan of a deployment, and approves it. opsbrain fleet resume: lets
+ * opsbrain change a moved database's clouds again. */
 
 #include <stdio.h>
 #include <string.h>
@@ -61,8 +61,8 @@ static CHECKED bool show(const void *context, char *const *operands, struct erro
     return true;
 }
 
-/* Without --digest, asks the user on the terminal. A script passes the digest of the plan that its
- * user has read. */
+/* Fails unless the user agrees to the plan: by passing its digest with --digest, as scripts do, or
+ * by answering on the terminal. */
 static CHECKED bool agree(const struct options *options, const char *digest, struct error *error)
 {
     if (options->digest[0] != '\0')
@@ -93,7 +93,7 @@ static CHECKED bool approve(const void *context, char *const *operands, struct e
         return false;
     if (command_output_json(options->json, json_object_get(approved, "plan")))
         return true;
-    printf("approved: opsbrain apply %s carries it out\n", operands[0]);
+    printf("approved: to carry the plan out, run `opsbrain apply %s`\n", operands[0]);
     return true;
 }
 
@@ -111,10 +111,10 @@ static int run_word(const struct command *command, int argc, char *const *argv)
 int command_plan(int argc, char *const *argv)
 {
     static const struct action actions[] = {
-        { "show", "ID", "shows a plan's requests, what its deployment costs and when it ends",
-          show },
+        { "show", "ID",
+          "shows a plan's requests, and the cost and the planned end of its deployment", show },
         { "approve", "ID",
-          "shows the plan and asks whether you agree, as the administrator of this machine",
+          "shows the plan, and asks you, as this machine's administrator, whether you agree to it",
           approve },
         { 0 },
     };
@@ -137,8 +137,8 @@ static CHECKED bool resume(const void *context, char *const *operands, struct er
         return false;
     if (command_output_json(options->json, reply))
         return true;
-    printf("from now on, a server on this database changes what runs in its clouds again; one that "
-           "is running notices this within a minute\n");
+    printf("from now on, a server on this database changes what runs in its clouds again; a server "
+           "that is already running notices this within a minute\n");
     return true;
 }
 

@@ -33,8 +33,8 @@ static const char usage[] =
     "opsbrain move --from DATA|URL --to DATA|URL copies a database into an empty one.\n"
     "\n";
 
-/* Prints the help for a command in this folder (commands.h) or, if none is named so, for a command
- * of the client. */
+/* Prints the help for a command in the table below or, if it does not have this name, for another
+ * command or a tool (client/command/client_help.c). */
 static int help_on(char *name)
 {
     static const struct {

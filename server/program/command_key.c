@@ -69,7 +69,7 @@ static CHECKED bool read_expiry(const char *text, int64_t *out, struct error *er
                      text);
 }
 
-/* Prints the key on standard output, and what belongs to it on standard error. */
+/* Prints the key on standard output; its id, name, role and expiry go to standard error. */
 static void show_key(const char *key, const char *id, const char *name, const char *role,
                      int64_t expires_ms)
 {
@@ -179,7 +179,7 @@ static CHECKED bool reset(const void *context, char *const *operands, struct err
                          options->data);
     if (!key_marker_remove(options->data, error))
         return false;
-    printf("a server on %s with --auth auto needs no key until one is added\n", options->data);
+    printf("with --auth auto, a server on %s requires no key until one is added\n", options->data);
     return true;
 }
 
@@ -191,8 +191,8 @@ int command_key(int argc, char *const *argv)
         { "revoke", "ID|NAME", "revokes a key, or all keys of a principal, with immediate effect",
           revoke },
         { "reset", "",
-          "forgets that a data folder that has since been lost or replaced had keys; "
-          "--auth auto then requires none",
+          "forgets that the data folder had keys, for use after the folder was lost or replaced; "
+          "--auth auto then requires no key",
           reset },
         { 0 },
     };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifies who is at the command line. */
+/* The actor that is recorded for changes made on the command line. */
 #pragma once
 
 #include "base/json/json.h"
 #include "store/ledger/change.h"
 
-/* Initializes the actor of a change made on the command line: the local admin. The request's member
- * "client" comes from admin_set_client. */
+/* Initializes this actor: the local admin. The request's member "client" comes from
+ * admin_set_client. */
 #define COMMAND_LINE(request)                                                                      \
     {                                                                                              \
         .principal = "local", .role = "admin",                                                     \

@@ -16,7 +16,8 @@ void command_output_table_print(struct table *table);                /* also fre
  * reaches the terminal, and its tables and lines are fitted to the terminal's width. */
 void command_output_text(const char *text);
 
-/* Prints the reply as JSON if `wanted`. Returns `wanted`: if true, the caller prints no text. */
+/* Prints the reply as JSON if `wanted`, and returns `wanted`: if it is true, the caller has nothing
+ * more to print. */
 bool command_output_json(bool wanted, const json_t *reply);
 
 /* Prints the reply's warning, if it has one, on standard error. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain principal: lists who can call the server, and changes roles. */
+/* opsbrain principal: lists the principals, which call the server with keys, and changes their
+ * roles. */
 
 #include <stdio.h>
 
@@ -61,8 +62,8 @@ static CHECKED bool role(const void *context, char *const *operands, struct erro
         return false;
     if (command_output_json(options->json, reply))
         return true;
-    printf("%s: %s, was %s\n", operands[0], json_get_text(reply, "role", ""),
-           json_get_text(reply, "before", ""));
+    printf("the role of %s is now %s; before, it was %s\n", operands[0],
+           json_get_text(reply, "role", ""), json_get_text(reply, "before", ""));
     command_output_warn(reply);
     return true;
 }
@@ -72,8 +73,8 @@ int command_principal(int argc, char *const *argv)
     static const struct action actions[] = {
         { "list", "", "lists the principals with their roles, keys and last use", list },
         { "role", "NAME ROLE",
-          "changes a principal's role (viewer, operator or admin), for all its keys and "
-          "immediately",
+          "changes a principal's role to viewer, operator or admin; this has an immediate effect "
+          "on all its keys",
           role },
         { 0 },
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain serve: serves until a signal arrives. */
+/* opsbrain serve: serves until SIGTERM or SIGINT arrives. */
 
 #include <signal.h>
 #include <stdio.h>

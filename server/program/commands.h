@@ -12,7 +12,7 @@ int command_clock(int argc, char *const *argv);
 int command_copy(int argc, char *const *argv); /* backup, restore, move */
 int command_plan(int argc, char *const *argv);
 int command_fleet(int argc, char *const *argv);
-int command_watchdog(int argc, char *const *argv); /* watches one server on this machine */
+int command_watchdog(int argc, char *const *argv); /* watches a model server on this machine */
 int command_bench(int argc, char *const *argv);
 int command_help(int argc, char *const *argv);
 int command_version(int argc, char *const *argv);

@@ -28,7 +28,7 @@
 #define PATIENCE_MS (60 * 60000LL) /* how long a server may take to become ready */
 
 /* A target's credential with its tokens. If the target changes, another held_cloud is made; the old
- * one is kept until fleet_host_destroy, since a call may still be using it. */
+ * one is kept until fleet_host_destroy, since a call might still be using it. */
 struct held_cloud {
     char target[64];
     int64_t revision;
@@ -226,8 +226,8 @@ static CHECKED bool open_machine(struct fleet_host *host, const struct settings 
     if (!settings->this_machine)
         return true;
     if (realpath(settings->data, data) == NULL)
-        return error_set(error, ERROR_INVALID, "data is \"%s\": %s", settings->data,
-                         strerror(errno));
+        return error_set(error, ERROR_INVALID, "cannot find the data folder \"%s\": %s",
+                         settings->data, strerror(errno));
     snprintf(folder, sizeof folder, "%s/this_machine", data);
     return machine_check_place(error) && machine_create(&machine, &host->machine, error);
 }

@@ -129,7 +129,7 @@ static void write_counts(struct server *server)
         log_warning("counted calls could not be written to the audit log: %s", error.message);
 }
 
-/* Waits for the next round. False: it is time to stop. */
+/* Waits for the next round. Returns false if the thread must stop. */
 static bool sleep_round(struct housekeeping *housekeeping)
 {
     struct timespec until;

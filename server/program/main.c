@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opsbrain: the program. A command that is not in the table below is taken as the name of a tool,
- * which is called on a running server. */
+/* opsbrain: the program. A command that is not in the table below is taken to be a tool's name
+ * or short word (tool_words.c), and the tool is called on a running server. */
 
 #include <stddef.h>
 #include <string.h>

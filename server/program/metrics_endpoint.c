@@ -28,8 +28,9 @@ static void write_gauge(struct text *out, const char *name, const char *help, do
 
 static void write_queues(const struct metrics_sources *sources, struct text *out)
 {
-    promtext_family(out, "opsbrain_queue_depth", PROMTEXT_GAUGE,
-                    "Calls waiting for a thread and, in the queue store, waiting writes.");
+    promtext_family(
+        out, "opsbrain_queue_depth", PROMTEXT_GAUGE,
+        "Calls that wait for a thread; with queue=\"store\", writes that wait for the database.");
     promtext_value(out, "opsbrain_queue_depth", "queue=\"workers\"",
                    (double)workers_queued(sources->workers));
     promtext_value(out, "opsbrain_queue_depth", "queue=\"waiting\"",
@@ -79,10 +80,10 @@ static void write_disk(const struct metrics_sources *sources, struct text *out)
     disk_space_read(sources->services->store, &disk);
     write_gauge(out, "opsbrain_disk_free_bytes", "Free space on the disk of the data folder.",
                 (double)disk.free_bytes);
-    write_gauge(
-        out, "opsbrain_disk_reserve_bytes",
-        "Free space reserved for running jobs and admins: below it, other new work is refused.",
-        (double)disk.reserve_bytes);
+    write_gauge(out, "opsbrain_disk_reserve_bytes",
+                "Free space reserved for running jobs and admins; if less is free, other new work "
+                "is refused.",
+                (double)disk.reserve_bytes);
 }
 
 static void write_audit(const struct metrics_sources *sources, struct text *out)
@@ -143,10 +144,10 @@ void metrics_endpoint_write(const struct metrics_sources *sources, struct text *
     write_disk(sources, out);
     write_gauge(out, "opsbrain_database_bytes", "Size of the database files.",
                 (double)store_size_bytes(sources->services->store));
-    write_gauge(
-        out, "opsbrain_data_folder_intact",
-        "1; 0 if files were deleted or replaced while the server was running: nothing is stored.",
-        store_intact(sources->services->store));
+    write_gauge(out, "opsbrain_data_folder_intact",
+                "Whether the database files are in place (1), or were deleted or replaced (0), so "
+                "that nothing more is stored.",
+                store_intact(sources->services->store));
     write_gauge(out, "opsbrain_clock_ahead_seconds",
                 "How far the wall clock is ahead of the trusted time; 0 if it is not ahead.",
                 (double)plausible_time_now(sources->services->store).ahead_ms / 1e3);

@@ -8,6 +8,6 @@
  * with many arenas the process would grow for hours. */
 void process_limit_memory(void);
 /* In release builds: no core dumps, no debugger, and no new privileges for programs that the
- * process starts. Does nothing in other builds, since sanitizers attach to their own process. A
+ * process starts. Does nothing in other builds, since sanitizers must attach to the process. A
  * setting that the kernel refuses is logged. */
 void process_harden(void);

@@ -75,7 +75,7 @@ static CHECKED bool create_http(struct server *server, struct error *error)
     return http_server_create(&parts, &server->http, error);
 }
 
-/* Reads the keys and opens the port; before server_start, clients that connect get no answer. */
+/* Reads the keys and opens the port. Until server_start, clients that connect get no answer. */
 static CHECKED bool open_access(struct server *server, struct error *error)
 {
     const struct settings *settings = server->settings;
@@ -226,8 +226,8 @@ bool server_create(const struct server_parts *parts, struct server **out, struct
     return true;
 }
 
-/* Called when keys or roles may have changed. A caller's list of tools may now be different, and a
- * caller that is being served may have lost its access. */
+/* Called when keys or roles might have changed. A caller's list of tools might now be different,
+ * and a caller that is being served might have lost its access. */
 static void check_keys(void *context)
 {
     const struct server *server = context;
@@ -236,7 +236,7 @@ static void check_keys(void *context)
     http_server_check_keys(server->http);
 }
 
-/* `notifier` NULL: from now on, nobody is notified. */
+/* Lets jobs and scrapes report to `notifier`. NULL: from now on, nobody is notified. */
 static void listen_to_services(struct server *server, struct notifier *notifier)
 {
     const struct services *services = server->services;

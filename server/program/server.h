@@ -23,7 +23,7 @@ struct server {
     const struct services *services;
     struct authority *authority;
     struct sign_ins *sign_ins;
-    struct rate_limit *sign_in_attempts; /* limits how often each network tries to sign in */
+    struct rate_limit *sign_in_attempts; /* limits each network's attempts to sign in */
     struct rate_limit *principals;       /* limits the calls of each principal */
     struct rate_limit *inline_us;        /* limits each principal's time on the HTTP threads */
     struct rate_limit *kept_bytes;       /* limits the stored bytes of each principal's events */
@@ -48,9 +48,9 @@ struct server_parts {
     const struct settings *settings;
     const struct services *services;         /* members can be set until the server starts */
     const struct tool *const *tools;         /* ends with NULL */
-    const struct resource *const *resources; /* the same; NULL: there are none */
-    const struct prompt *const *prompts;     /* the same */
-    const char *instructions;                /* copied; for agents */
+    const struct resource *const *resources; /* ends with NULL, or is NULL: none */
+    const struct prompt *const *prompts;     /* ends with NULL, or is NULL: none */
+    const char *instructions;                /* a text for agents; copied */
 };
 
 /* Opens the port, but serves nobody yet. Free with server_destroy. */

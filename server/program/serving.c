@@ -20,12 +20,14 @@
 #define STORE_READERS 4
 #define REQUESTS_MS 2000 /* how long requests may take to finish when the process ends */
 #define JOBS_MS 3500     /* how long jobs may take to reach a point from which they can continue */
-#define STOP_LIMIT_S 8   /* then the process is killed: everything acknowledged is on disk */
+/* How many seconds serving_stop may take before the process is killed. That loses nothing:
+ * everything that was acknowledged is on disk. */
+#define STOP_LIMIT_S 8
 
 struct serving {
     struct settings settings;
     char host[256];
-    struct server_list *servers; /* model servers that may be called */
+    struct server_list *servers; /* the model servers that may be called */
     struct services services;
     struct server *server;
     struct admin *admin;

@@ -6,8 +6,8 @@
 
 struct serving;
 
-/* Opens the data folder and the port, then runs jobs and serves. The caller must have blocked the
- * signals that it waits for. Free with serving_stop. */
+/* Opens the data folder and the port, starts the threads that run jobs and answer requests, and
+ * returns. The caller must have blocked the signals that it waits for. Free with serving_stop. */
 CHECKED bool serving_start(const struct settings *settings, struct serving **out,
                            struct error *error);
 const char *serving_address(const struct serving *serving); /* "127.0.0.1:8080" */

@@ -26,7 +26,7 @@ struct upload {
     struct body_file file;
     const struct tool *tool; /* the tool that imports the file */
     json_t *arguments;
-    char base_url[PUBLIC_URL_SIZE]; /* address at which the client reaches the pages */
+    char base_url[PUBLIC_URL_SIZE]; /* the address at which the client reaches the pages */
 };
 
 static struct uploads *uploads_of(const struct exchange *exchange)
@@ -56,7 +56,8 @@ static bool check_room(struct exchange *exchange)
     return false;
 }
 
-/* Begins an upload: creates a file that disappears when it is closed. */
+/* Begins an upload: creates a file that disappears when it is closed. Returns false if the upload
+ * was refused. */
 static bool begin(struct exchange *exchange)
 {
     struct uploads *uploads = exchange->context;
@@ -96,8 +97,8 @@ static void receive(struct exchange *exchange, const char *bytes, size_t size)
 
 /* ---- The call ---- */
 
-/* Returns a query parameter as JSON: a number if the tool expects one, otherwise text. A value that
- * should be a number but is not stays text, and the tool refuses it. */
+/* Returns a query parameter as JSON: a number if the tool expects one, otherwise a string. A value
+ * that should be a number but is not one becomes a string, which the tool refuses. */
 static json_t *argument(const struct param *param, const char *text)
 {
     TEXT_AUTO printable = { 0 };
@@ -111,7 +112,7 @@ static json_t *argument(const struct param *param, const char *text)
     return json_string(text_string(&printable));
 }
 
-/* Adds a parameter that may occur several times. */
+/* Adds one value of a parameter that can occur several times. */
 static void append(json_t *arguments, const char *name, json_t *value)
 {
     if (json_object_get(arguments, name) == NULL)

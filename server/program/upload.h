@@ -22,9 +22,10 @@ struct uploads {
     const struct services *services;
     struct notifier *notifier;
     struct workers *workers;
-    atomic_int count; /* files that are being received or read */
+    atomic_int count; /* how many files are being received or read */
 };
 
-/* The routes reply with the structure that run_import or dataset_import returns. The status is 201
- * for new content, and 200 for content that was already known. Their context: struct uploads. */
+/* The routes reply with the structured content that run_import or dataset_import returns. The
+ * status is 201 for new content, and 200 for content that was already known. The routes' context:
+ * struct uploads. */
 extern const struct route upload_routes[];

@@ -21,13 +21,13 @@ const struct setting settings_table[] = {
       "address and port; any address but loopback requires an API key (opsbrain key add)" },
     { "data", SETTING_TEXT, "./data", 0, 0, AT(data), "the database's folder" },
     { "database", SETTING_PRIVATE, "", 0, 0, AT(database),
-      "postgresql://USER@HOST/NAME; put a password in the environment or PGPASSFILE, not in a "
-      "flag; if not set, files in `data` are used" },
+      "postgresql://USER@HOST/NAME; if not set, files in `data` are used; put a password in the "
+      "environment or PGPASSFILE, not in a flag" },
     { "database_password_file", SETTING_TEXT, "", 0, 0, AT(database_password_file),
       "file whose first line is the database's password; read for each connection" },
     { "auth", SETTING_TEXT, "auto", 0, 0, AT(auth),
       "auto: calls need a key once one exists; until then, only loopback is served, as `local`; "
-      "keys: always needed; none: never" },
+      "keys: calls always need one; none: never" },
     { "allowed_hosts", SETTING_TEXT, "", 0, 0, AT(allowed_hosts),
       "names that clients may send in Host besides localhost, separated by commas; * for any" },
     { "allowed_origins", SETTING_TEXT, "", 0, 0, AT(allowed_origins),
@@ -61,7 +61,7 @@ const struct setting settings_table[] = {
     { "this_machine_ollama", SETTING_TEXT, "", 0, 0, AT(this_machine_ollama),
       "address of this machine's Ollama, such as http://127.0.0.1:11434" },
     { "this_machine_work", SETTING_TEXT, "", 0, 0, AT(this_machine_work),
-      "folder for the programs to work in; if not set, in `data` or, for root, in "
+      "folder that contains the programs' working folders; if not set, `data` or, for root, "
       "/var/lib/opsbrain-engines" },
     { "cloud_pause_ms", SETTING_INTEGER, "2000", 20, 60000, AT(cloud_pause_ms),
       "milliseconds between checks of a change that a cloud is making; the pause grows to at "
@@ -123,15 +123,16 @@ const struct setting settings_table[] = {
     { "sign_in", SETTING_DURATION_S, "7d", 60, 31536000, AT(sign_in_s),
       "time after which a browser is signed out in any case" },
     { "header_timeout", SETTING_DURATION_S, "20s", 1, 3600, AT(header_timeout_s),
-      "time for a request's headers to arrive, from connecting or from their first byte" },
+      "time for a request's headers to arrive, from connecting or, for later requests, from the "
+      "first byte" },
     { "body_timeout", SETTING_DURATION_S, "30s", 1, 3600, AT(body_timeout_s),
-      "time for a request's body to arrive" },
+      "time for a request's body to arrive or, if it is a file, for each MiB of it" },
     { "send_timeout", SETTING_DURATION_S, "60s", 1, 3600, AT(send_timeout_s),
       "time that a client may take to read an answer" },
     { "keep_alive", SETTING_DURATION_S, "15s", 1, 600, AT(keep_alive_s),
       "time between the comments that keep idle streams open" },
     { "ask_timeout", SETTING_DURATION_S, "5m", 1, 3600, AT(ask_timeout_s),
-      "time that users may take to answer a call's question (in sessions)" },
+      "in sessions: time that users may take to answer a call's question" },
     { "records_days", SETTING_INTEGER, "30", 0, DAYS_LIMIT, AT(records_days),
       "days to keep raw request records of sweeps; 0: forever" },
     { "jobs_days", SETTING_INTEGER, "90", 0, DAYS_LIMIT, AT(jobs_days),
@@ -162,8 +163,8 @@ static bool has_variable(const char *name)
     return value != NULL && value[0] != '\0';
 }
 
-/* If a platform such as Cloud Run sets PORT, it replaces the defaults of `listen` and
- * connections_per_address. Flags and environment variables for these two take precedence. */
+/* If PORT is set, as on a platform such as Cloud Run, `listen` and connections_per_address have
+ * other defaults. Flags and environment variables for these two take precedence. */
 static CHECKED bool apply_port(struct error *error)
 {
     const char *port = getenv("PORT");
@@ -172,7 +173,7 @@ static CHECKED bool apply_port(struct error *error)
 
     if (!has_variable("PORT"))
         return true;
-    /* all connections come from the platform's proxies, so their addresses must not be limited */
+    /* all connections come from the few addresses of the platform's proxies */
     if (!has_variable("OPSBRAIN_CONNECTIONS_PER_ADDRESS"))
         setenv("OPSBRAIN_CONNECTIONS_PER_ADDRESS", "0", 1);
     if (has_variable("OPSBRAIN_LISTEN"))

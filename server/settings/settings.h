@@ -49,5 +49,5 @@ extern const size_t settings_count;
 
 /* Reads the settings from the environment and the flags after the command's name. With `PORT` in
  * the environment (as on Cloud Run), the defaults are to listen on that port of all IPv4
- * addresses, and not to limit connections_per_address. */
+ * addresses, and not to limit the connections per address. */
 CHECKED bool settings_read(int argc, char *const *argv, struct settings *out, struct error *error);

@@ -19,9 +19,11 @@
 #include "store/ledger/sweeps.h"
 
 #define ROUND_S 1
-#define LOAD_ROUND_NS 5000000000 /* minimum time between events about scraped metrics */
-#define NAMES_LIMIT 1024 /* names kept in a round; if more change, every name counts as changed */
-#define RUNS_LIMIT 1000  /* of a sweep's runs, at most this many have their subscribers notified */
+#define LOAD_ROUND_NS 5000000000 /* minimum time between two messages about scraped metrics */
+/* How many ids of jobs, and how many names of resources, are kept in a round. If more change, every
+ * name counts as changed. */
+#define NAMES_LIMIT 1024
+#define RUNS_LIMIT 1000 /* the maximum number of a sweep's runs whose subscribers are notified */
 
 struct names {
     char (*at)[INSTANCE_VALUE_SIZE];
@@ -31,7 +33,7 @@ struct names {
 /* What has happened since the last round. */
 struct news {
     struct names jobs, resources;
-    bool all;       /* more than NAMES_LIMIT names changed */
+    bool all;       /* more names changed than fit into jobs or resources */
     bool load;      /* metrics were scraped */
     bool followers; /* there are new followers, which must receive the state of their tasks */
     unsigned lists; /* bits of enum notifier_list */
@@ -49,7 +51,7 @@ struct notifier {
     bool stopping;
     struct subscribers *subscribers;
     struct news news;
-    int64_t load_due_ns; /* when pages may next be notified of news.load */
+    int64_t load_due_ns; /* monotonic time before which pages are not notified of news.load */
 };
 
 struct notifier *notifier_create(const struct notifier_parts *parts)
@@ -170,8 +172,8 @@ static void add_name(struct names *names, const char *name)
     text_copy(names->at[names->count++], INSTANCE_VALUE_SIZE, name);
 }
 
-/* Records a change, unless there is nobody to notify. `names`: the member of notifier->news for
- * changes of this kind. */
+/* Records a change of `name`, unless there is nobody to notify. `names`: the member of
+ * notifier->news for changes of this kind. */
 static void record(struct notifier *notifier, struct names *names, const char *name)
 {
     pthread_mutex_lock(&notifier->lock);
@@ -350,7 +352,7 @@ static void wait_for_wake(struct notifier *notifier)
         pthread_cond_wait(&notifier->woken, &notifier->lock);
 }
 
-/* Moves the news to *out; news.load stays until it is due. */
+/* Moves the news to *out, except that news.load stays until it is due. */
 static void move_news(struct notifier *notifier, struct news *out)
 {
     bool load = is_load_due(notifier);
@@ -362,8 +364,8 @@ static void move_news(struct notifier *notifier, struct news *out)
         notifier->load_due_ns = clock_monotonic_ns() + LOAD_ROUND_NS;
 }
 
-/* Under the lock: waits until something has happened. False: it is time to stop. *out is set in
- * either case; free it with news_free. */
+/* Under the lock: waits until something has happened. Returns false if the thread must stop. *out
+ * is set in either case; free it with news_free. */
 static bool wait_for_news(struct notifier *notifier, struct news *out)
 {
     while (!notifier->stopping && !has_news(notifier))

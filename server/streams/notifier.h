@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps track of open pages and of subscriptions to resources, lists and tasks. A thread notifies
- * them all, in rounds that are at least a second apart. */
+ * the pages and the subscribers, in rounds that are at least a second apart. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct notifier_parts {
 struct notifier *notifier_create(const struct notifier_parts *parts);
 /* Restores the stored subscriptions of sessions, and starts the thread. */
 CHECKED bool notifier_start(struct notifier *notifier, struct error *error);
-/* Ends the thread. Changes that are not sent yet, and later ones, are lost. May be called twice. */
+/* Ends the thread. Changes that were not sent by then are lost. May be called twice. */
 void notifier_stop(struct notifier *notifier);
 void notifier_destroy(struct notifier *notifier); /* NULL is fine */
 
@@ -54,12 +54,14 @@ void notifier_listen_tasks(struct notifier *notifier, struct stream *stream, con
                            const char *base_url, const char *const *ids, size_t count);
 
 /* For a page: sends the names and ids of everything that changes, as JSON lists, until the
- * connection is closed. "*" means that anything may have changed. "*load" means that metrics were
- * scraped; it is sent at most every 5 s. `principal`, `session`, BUSY: as for watchers_add. */
+ * connection is closed. In a list, "*" means that anything may have changed. "*load" means that
+ * metrics were scraped; it is sent at most every 5 s. `principal`, `session`, BUSY: as for
+ * watchers_add. */
 CHECKED bool notifier_watch(struct notifier *notifier, struct sse_queue *sse_queue,
                             const char *principal, const uint8_t session[DIGEST_BYTES],
                             struct error *error);
-/* Ends the streams of a browser that is signed out; the context is the notifier. */
+/* For sign_ins_listen: ends the streams of a browser that was signed out. The context is the
+ * notifier. */
 void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 
 /* The functions below report a change. Any thread can call them. Those with a `context`, which is
@@ -68,7 +70,7 @@ void notifier_unwatch(void *context, const uint8_t session[DIGEST_BYTES]);
 void notifier_job_moved(void *context, const char *job_id);
 /* Notifies only pages, and does not tell them which deployment was scraped. */
 void notifier_scraped(void *context, const char *deployment);
-/* Reports a change of the resources whose URI has this name or id, such as a deployment's name. */
+/* Reports a change to the resources whose URI has this name or id, such as a deployment's name. */
 void notifier_resource_changed(struct notifier *notifier, const char *name);
 void notifier_list_changed(struct notifier *notifier, unsigned lists);
 /* Reports that a tool changed the list of resources and, unless `deployment` is "", the resources

@@ -15,12 +15,12 @@
 #include "store/ledger/plausible_time.h"
 
 #define BUCKETS 4096
-#define AHEAD_MS 60000 /* a last use further ahead of the clock than this is not believed */
+#define AHEAD_MS 60000 /* a session whose last use is further in the future counts as used now */
 
 struct sessions {
     struct store *store;
     struct session_limits limits;
-    pthread_mutex_t lock; /* protects the rest, and every session's `next` */
+    pthread_mutex_t lock; /* protects the members below, and every session's `next` */
     struct session *buckets[BUCKETS];
     size_t count;
 };
@@ -101,13 +101,14 @@ static struct session *detach(struct sessions *sessions, const char *id)
     return found;
 }
 
-/* Makes the long-lived stream a stored one, if the session's revision of MCP has such streams.
- * `received` is the number of the newest event that the client received, `last_event` is the number
- * of the newest stored event; 0: there is none. Event numbers continue from the current time in
- * milliseconds, not from `last_event`, because priming events use numbers, too, but are not stored.
- * There is less than one event per millisecond, so the time is greater than all numbers used so
- * far. If the clock was set back below `received` or `last_event`, numbers continue from the
- * greater of the two. If the client received `last_event`, all events count as received. */
+/* Makes the long-lived stream a stored one, if clients can resume streams in the session's revision
+ * of MCP. `received`: the number of the newest event that the client received; 0: none.
+ * `last_event`: the number of the newest stored event; 0: none. Event numbers continue from the
+ * current time in milliseconds, not from `last_event`, because priming events use numbers, too, but
+ * are not stored. On average, there is less than one event per millisecond, so the time is greater
+ * than all numbers used so far. If the clock was set back below `received` or `last_event`, numbers
+ * continue from the greater of the two. If the client received `last_event`, all events count as
+ * received. */
 static void keep_session_stream(struct sessions *sessions, struct session *session,
                                 int64_t received, int64_t last_event)
 {

@@ -20,12 +20,12 @@ struct stream;
 
 /* The part of a call that notifications/cancelled needs in order to find and cancel the call. */
 struct session_call {
-    const char *id; /* as JSON text; NULL: none */
+    const char *id; /* the call's JSON-RPC id, as JSON text; NULL: it has none */
     atomic_bool cancelled;
     struct session_call *next; /* in the session's list of running calls */
 };
 
-#define SESSION_LOG_LEVEL SEVERITY_INFO /* the level until the client sets another */
+#define SESSION_LOG_LEVEL SEVERITY_INFO /* log_level until the client sets another */
 
 struct session {
     struct store *store;
@@ -33,32 +33,33 @@ struct session {
     char principal[64];
     const char *version;   /* points into the table of legacy revisions */
     char client[128];      /* "name/version" */
-    char *capabilities;    /* JSON */
+    char *capabilities;    /* of the client, as JSON text */
     struct stream *stream; /* the long-lived stream that the client's GET reads */
-    atomic_int log_level;  /* enum severity: messages below it are not sent */
+    atomic_int log_level;  /* enum severity: log messages below it are not sent */
 
     /* For session.c and session_streams.c: */
     struct session *next; /* the next session in the same bucket */
     atomic_int references;
     atomic_int_fast64_t last_seen_ms; /* when the session was last used */
     int64_t stored_ms;                /* the last_seen_ms that is in the store */
-    pthread_mutex_t lock;             /* protects the rest */
-    bool over;
-    struct session_call *running; /* running calls that can be cancelled */
-    struct stream **streams;      /* streams of calls that have not been answered yet */
+    pthread_mutex_t lock;             /* protects the members below */
+    bool over;                        /* ended, or removed to make room */
+    struct session_call *running;     /* running calls that can be cancelled */
+    struct stream **streams;          /* resumable streams of calls that have not ended yet */
     size_t stream_count;
     /* digests of the messages that wait until somebody reads the long-lived stream */
     uint64_t *waiting;
     size_t waiting_count;
-    int64_t waiting_since_ms;
+    int64_t waiting_since_ms; /* when the first of them began to wait */
     /* For client_request.c: requests to the client that wait for its response. */
     struct client_request *requests;
 };
 
 struct session_limits {
     const char *const *versions; /* revisions of the protocol that have sessions; ends with NULL */
-    size_t total, per_principal;
-    int64_t idle_ms; /* sessions that are unused for longer are removed */
+    size_t total;                /* how many sessions all principals together can have */
+    size_t per_principal;        /* how many sessions each principal can have */
+    int64_t idle_ms;             /* sessions that are unused for longer are removed */
     /* limits the stored bytes of each principal's events; borrowed; NULL: no limit */
     struct rate_limit *kept_bytes;
 };
@@ -97,26 +98,27 @@ bool session_is_over(struct session *session); /* ended, or removed */
 CHECKED bool session_end(struct sessions *sessions, struct session *session, const char *why,
                          struct error *error);
 
-/* Whether the session's revision of MCP numbers the events of streams, so that they can be resumed.
- */
+/* Whether the session's revision of MCP numbers the events of streams, so that clients can resume
+ * the streams. */
 bool session_keeps_streams(const struct session *session);
 /* Whether, in the session's revision of MCP, streams begin with an event that has no message. */
 bool session_primes_streams(const struct session *session);
 /* Sends one JSON message on the session's long-lived stream. While nobody reads the stream, the
- * message waits in the store (only if session_keeps_streams), unless the same message is already
- * waiting. */
+ * message waits in the store, unless the same message is already waiting. If session_keeps_streams
+ * is false, the message is lost instead. */
 void session_notify(struct session *session, const char *json, size_t length);
 /* Does the same for every session. */
 void sessions_notify(struct sessions *sessions, const char *json, size_t length);
 /* Moves the long-lived stream to this connection, as stream_attach does, and returns false for the
  * same reason. */
 bool session_attach(struct session *session, int64_t last, struct sse_queue *sse_queue);
-/* Moves it as stream_resume does: the stored events after number `after` are sent first. Fails for
- * the same reasons. */
+/* Moves the long-lived stream as stream_resume does: the stored events after number `after` are
+ * sent first. Fails for the same reasons. */
 CHECKED bool session_resume(struct session *session, int64_t after, struct sse_queue *sse_queue,
                             struct error *error);
-/* The next three functions manage the streams of calls that the client can resume.
- * session_find_stream returns a reference, or NULL if there is no such stream. */
+/* The next three functions manage the streams on which calls are answered, so that the client can
+ * resume these streams. session_find_stream returns a reference, or NULL if there is no such
+ * stream. */
 void session_add_stream(struct session *session, struct stream *stream);
 void session_remove_stream(struct session *session, const struct stream *stream);
 struct stream *session_find_stream(struct session *session, const char *id);

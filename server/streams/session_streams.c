@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session's messages to its client, and its running calls. */
+/* A session's streams, on which messages are sent to its client, and its running calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +60,9 @@ void session_notify(struct session *session, const char *json, size_t length)
 {
     bool fresh;
 
-    /* clear_waiting uses the same lock: otherwise a digest might be recorded just after a
-     * connection began to read, and the next identical message would be dropped */
+    /* Checking and recording happen under the lock that clear_waiting takes, too. Otherwise, a
+     * digest might be recorded just after a connection began to read and the digests were cleared;
+     * once nobody reads the stream any more, the next identical message would be dropped. */
     pthread_mutex_lock(&session->lock);
     fresh = stream_is_read(session->stream) || add_waiting(session, digest_of(json, length));
     pthread_mutex_unlock(&session->lock);

@@ -17,20 +17,20 @@
 
 #define EVENT "event: message\n"
 #define HEAD_SIZE 128
-#define REPLAYS_LIMIT 100 /* rounds of replaying while new events keep arriving */
+#define REPLAYS_LIMIT 100 /* replays per resume: each sends what arrived during the one before */
 
 _Static_assert(SSE_QUEUE_FRAMES_LIMIT >= 2 * EVENTS_PER_STREAM, "a replay must not fill the queue");
 
 struct stream {
     atomic_int references;
-    struct store *store; /* NULL: not stored */
+    struct store *store; /* NULL: the stream is not stored */
     char id[STREAM_ID_SIZE];
-    char key[EVENT_STREAM_KEY_SIZE]; /* of its events in the store */
+    char key[EVENT_STREAM_KEY_SIZE]; /* the key of its events in the store */
     struct rate_limit *bytes;        /* limits the stored bytes; NULL: no limit */
     char principal[RATE_LIMIT_NAME_SIZE];
 
-    pthread_mutex_t lock;        /* protects the rest */
-    struct sse_queue *sse_queue; /* queue of the connection; NULL: none yet */
+    pthread_mutex_t lock;        /* protects the members below */
+    struct sse_queue *sse_queue; /* queue of the connection; NULL: no connection yet */
     int64_t sequence;            /* number of the newest event */
     int64_t received; /* number of the newest event that an earlier connection received */
     char *closing_message;

@@ -27,8 +27,8 @@ void stream_release(struct stream *stream); /* NULL is fine */
  * numbering continues after `sequence`. Call it before the stream is shared. */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
-/* Limits the stored bytes to what `principal` is allowed to store. Call it before anything is
- * pushed. The name is copied. */
+/* Makes `bytes`, which is borrowed, limit how many bytes of events are stored for `principal`. Call
+ * it before anything is pushed. */
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
@@ -61,7 +61,7 @@ CHECKED bool stream_resume(struct stream *stream, int64_t after, struct sse_queu
 int64_t stream_sequence(struct stream *stream);
 int64_t stream_received(struct stream *stream);
 void stream_set_received(struct stream *stream, int64_t sequence);
-bool stream_is_read(struct stream *stream); /* whether a connection carries it */
+bool stream_is_read(struct stream *stream); /* whether an open connection carries it */
 /* Ends the connection that carries the stream, but not the stream: the client is expected to come
  * back for the rest. Does nothing if the stream was not primed, because the client might have no
  * event from which to resume. */
@@ -71,5 +71,5 @@ void stream_hang_up(struct stream *stream);
 void stream_set_closing_message_take(struct stream *stream, char *json);
 void stream_send_closing_message(struct stream *stream); /* if there is one; ends the stream */
 void stream_end(struct stream *stream);                  /* ends it after the waiting events */
-/* False: the stream has ended; or it is not stored, and no connection carries it. */
+/* False: the stream has ended; or it is not stored, and no open connection carries it. */
 bool stream_is_open(struct stream *stream);

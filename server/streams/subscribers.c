@@ -12,7 +12,7 @@
 
 struct subscription {
     char *uri;
-    char value[INSTANCE_VALUE_SIZE]; /* the name or id in the URI; "" if it has none */
+    char value[INSTANCE_VALUE_SIZE]; /* the name or id in the URI; "" if the URI has none */
 };
 
 struct subscriber {
@@ -29,7 +29,7 @@ struct subscribers {
     struct sessions *sessions;
     const struct resource *const *known_resources;
     struct subscriber *first;
-    size_t subscription_count; /* of all subscribers */
+    size_t subscription_count; /* of all subscribers together */
 };
 
 struct subscribers *subscribers_create(struct sessions *sessions,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscribers: sessions that subscribe to resources, and streams that listen to resources and to
- * changes of the lists of tools, prompts or resources. They are a part of the notifier, whose lock
- * the caller must hold, except to create or destroy them, or where a comment says otherwise. */
+ * changes of the lists of tools, prompts or resources. The notifier owns them. The caller must hold
+ * the notifier's lock, except to create or destroy them, or where a comment says otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,11 +36,11 @@ void subscribers_unfollow(struct subscribers *subscribers, const struct session 
 void subscribers_listen(struct subscribers *subscribers, struct stream *stream, const char *meta,
                         unsigned lists, const char *const *uris, size_t count);
 
-/* Returns whether what a subscription's URI names has changed. `value` is the name or id in the
- * URI; "" if it has none. */
+/* Returns whether the thing named by a subscription's URI has changed. `value` is the name or id in
+ * the URI; "" if the URI has none. */
 typedef bool subscription_match(const void *context, const char *value);
-/* Notifies the subscribers of the lists in `lists` (bits of enum notifier_list), and of the
- * resources that match. */
+/* Notifies the streams that listen to one of the changed lists `lists` (bits of enum
+ * notifier_list), and the subscribers of each resource for which `match` returns true. */
 void subscribers_notify(struct subscribers *subscribers, unsigned lists, subscription_match *match,
                         const void *context);
 /* Notifies every session of changed lists, because sessions cannot subscribe to lists. The caller

@@ -32,11 +32,11 @@ struct task_followers {
     atomic_size_t count;
 };
 
-/* A task whose state is sent in one round. `members`: the task as a JSON object; NULL if it could
- * not be read. */
+/* A task whose state is sent in one round, which is one call of task_followers_notify. `members`:
+ * the task as a JSON object; NULL if the task could not be read. */
 struct shown {
     char id[INSTANCE_VALUE_SIZE];
-    char *base_url; /* of the followers that receive this */
+    char *base_url; /* the base_url of the followers that receive this */
     char *members;
 };
 struct round {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that follow tasks (MCP's word for jobs). A stream receives a task's full state once at
- * the beginning, and whenever it changes. */
+ * the beginning, and again after the task has changed. */
 #pragma once
 
 #include <jansson.h>
@@ -19,12 +19,12 @@ CHECKED typedef bool task_show(void *context, const char *id, const char *base_u
 struct task_followers *task_followers_create(task_show *show, void *context);
 void task_followers_destroy(struct task_followers *followers); /* NULL is fine */
 
-/* Follows the tasks until the stream is closed. `meta` is the JSON text of the member _meta in the
- * stream's messages. */
+/* Sends the tasks `ids` on the stream until the stream is closed. `meta` is the JSON text of the
+ * member _meta in these messages. */
 void task_followers_add(struct task_followers *followers, struct stream *stream, const char *meta,
                         const char *base_url, const char *const *ids, size_t count);
 bool task_followers_any(const struct task_followers *followers);
-/* Notifies the followers of the jobs in `moved`, which have changed (every follower, if `all`), and
- * the followers that were added since the last call. */
+/* Sends each task whose id is in `moved` (every followed task, if `all`) to the streams that follow
+ * the task. Streams that were added since the last call are sent all tasks that they follow. */
 void task_followers_notify(struct task_followers *followers,
                            const char (*moved)[INSTANCE_VALUE_SIZE], size_t count, bool all);

@@ -20,7 +20,7 @@ struct watcher {
 };
 
 struct watchers {
-    pthread_mutex_t lock; /* protects the rest */
+    pthread_mutex_t lock; /* protects the members below */
     struct watcher *at;
     size_t count;
 };

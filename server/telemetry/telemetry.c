@@ -8,7 +8,7 @@
 #include "base/core/memory.h"
 #include "base/formats/promtext.h"
 
-#define STATUS_CLASSES 6 /* [0] counts invalid statuses */
+#define STATUS_CLASSES 6 /* 1 to 5 count 1xx to 5xx; 0 counts invalid statuses */
 
 static const double bounds_s[] = { 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
                                    0.3,    1,      3,     10,    30,   60 };
@@ -150,7 +150,8 @@ void telemetry_write(const struct telemetry *telemetry, struct text *out)
     for (row = telemetry->first; row != NULL; row = row->next)
         write_statuses(row, out);
     promtext_family(out, "opsbrain_request_seconds", PROMTEXT_HISTOGRAM,
-                    "Time from a request's headers to the end of its answer.");
+                    "Time from a request's headers to the end of its answer, except for long-lived "
+                    "streams.");
     for (row = telemetry->first; row != NULL; row = row->next)
         if (requests(row) > 0)
             write_latencies(row, out);

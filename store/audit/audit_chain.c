@@ -168,8 +168,8 @@ static CHECKED bool insert(struct sql_connection *connection, const struct audit
     return sql_run(&sql, error);
 }
 
-/* Replaces each text that cannot be stored unchanged with the text that will be stored, held in
- * `repaired`: the digest covers the texts as they are stored. */
+/* Replaces each text that would not be stored unchanged with the text that will be stored, since
+ * the digest covers the texts as they are stored. `repaired` holds the replacements. */
 static void repair(struct audit_link *link, struct text repaired[AUDIT_TEXTS])
 {
     for (size_t i = 0; i < AUDIT_TEXTS; i++) {
@@ -217,8 +217,8 @@ static CHECKED bool add(struct sql_connection *connection, const struct audit_ke
            && audit_chain_head_write(connection, keys, head, error);
 }
 
-/* Returns whether opsbrain's record of the row that it added last is sealed, and names the newest
- * row (if the table is empty, the newest row that retention removed). */
+/* Returns whether the head, which is opsbrain's record of the row that it added last, is sealed and
+ * names the newest row (if the table is empty, the newest row that retention removed). */
 static bool is_genuine(const struct audit_chain_head *head)
 {
     return head->sealed
@@ -310,7 +310,7 @@ static void anchor_message(const struct audit_chain_anchor *anchor, const char *
     COLUMN(struct audit_chain_anchor, TEXT, key_id, OF "key_id")
 static const struct sql_columns anchor_columns =
     SQL_COLUMNS(struct audit_chain_anchor, ANCHOR_COLUMNS);
-#define SEAL_COLUMN ((int)anchor_columns.count) /* follows ANCHOR_COLUMNS */
+#define SEAL_COLUMN ((int)anchor_columns.count) /* counted from 0; follows ANCHOR_COLUMNS */
 #define SELECT_ANCHORS SQL_SELECT(ANCHOR_COLUMNS, "") ", seal FROM audit_anchors "
 
 bool audit_chain_anchor_read(struct sql_connection *connection, const struct audit_keys *keys,

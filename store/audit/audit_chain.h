@@ -56,7 +56,7 @@ CHECKED bool audit_chain_append(struct sql_connection *connection, const struct 
 /* Makes a text of the link point to `value`, which may be NULL. */
 void audit_chain_set(struct audit_link *link, enum audit_text text, const char *value);
 
-/* ---- For checking the chain and removing its oldest rows ---- */
+/* ---- For checking the chain, upgrading to it, and removing its oldest rows ---- */
 
 /* Reads a digest from a column; a blob that is not DIGEST_BYTES long is read as zeros. */
 void audit_chain_read_digest(const struct sql *sql, int column, uint8_t out[DIGEST_BYTES]);
@@ -71,11 +71,11 @@ bool audit_chain_digest(const struct audit_keys *keys, const struct audit_link *
 /* The record that opsbrain keeps of the last row that it added (table audit_head), and the newest
  * ids according to the tables audit and audit_anchors. The seal is a digest of the record. */
 struct audit_chain_head {
-    int64_t id;          /* of the recorded row */
-    int64_t stored_id;   /* the newest row in the table audit; 0: none */
-    int64_t anchored_id; /* the newest row that retention removed; 0: none */
-    uint8_t digest[DIGEST_BYTES];
-    char key_id[AUDIT_KEY_ID_SIZE];
+    int64_t id;                     /* of the recorded row */
+    int64_t stored_id;              /* the newest row in the table audit; 0: none */
+    int64_t anchored_id;            /* the newest row that retention removed; 0: none */
+    uint8_t digest[DIGEST_BYTES];   /* of the recorded row */
+    char key_id[AUDIT_KEY_ID_SIZE]; /* the key of the row and of the seal; "": none */
     bool sealed; /* the seal is valid, or cannot be checked because its key is unknown */
     /* The record itself was removed: only stored_id and anchored_id are set. */
     bool missing;
@@ -97,13 +97,13 @@ CHECKED bool audit_chain_extend(struct sql_connection *connection, const struct 
 /* The anchor: a record that stands for the rows that retention removed. The oldest row that
  * is left is chained to the anchor's digest. */
 struct audit_chain_anchor {
-    int64_t last_id;              /* the newest removed row */
-    int64_t at_ms;                /* when the anchor was written */
-    int64_t removed;              /* how many rows have been removed so far */
-    int64_t from_ms, to_ms;       /* times of the oldest and newest removed rows */
-    uint8_t digest[DIGEST_BYTES]; /* of the newest removed row */
-    char key_id[AUDIT_KEY_ID_SIZE];
-    bool sealed; /* as in struct audit_chain_head */
+    int64_t last_id;                /* the newest removed row */
+    int64_t at_ms;                  /* when the anchor was written */
+    int64_t removed;                /* how many rows have been removed so far */
+    int64_t from_ms, to_ms;         /* times of the oldest and newest removed rows */
+    uint8_t digest[DIGEST_BYTES];   /* of the newest removed row */
+    char key_id[AUDIT_KEY_ID_SIZE]; /* the key of the seal; "": none */
+    bool sealed;                    /* as in struct audit_chain_head */
 };
 CHECKED bool audit_chain_anchor_read(struct sql_connection *connection,
                                      const struct audit_keys *keys, struct audit_chain_anchor *out,

@@ -22,7 +22,8 @@ struct audit_keys {
 };
 
 /* Reads a key of 32 characters or more from each line that is not empty. INVALID: the file cannot
- * be read, a key is too short or too long, there are no keys, or more than AUDIT_KEYS_LIMIT. */
+ * be read, a key is too short or too long, there are no keys, or there are more than
+ * AUDIT_KEYS_LIMIT. */
 CHECKED bool audit_keys_read(const char *path, struct audit_keys *out, struct error *error);
 /* Returns NULL if no key has this id. */
 const struct audit_key *audit_keys_find(const struct audit_keys *keys, const char *id);

@@ -201,7 +201,7 @@ static const struct sql_columns columns = SQL_COLUMNS(struct audit_row, AUDIT_RO
     SQL_SELECT(AUDIT_ROW_COLUMNS, "a.")                                                            \
     "FROM audit a LEFT JOIN audit intent ON intent.id = a.intent "
 
-/* An intent is not listed if its outcome was recorded: that row stands for both. */
+/* An intent is not listed if its outcome was recorded: the row of the outcome stands for both. */
 static const char LIST[] =
     SELECT_ROWS "WHERE (?1 IS NULL OR a.principal = ?1) AND (?2 IS NULL OR a.tool = ?2) "
                 "AND (?3 IS NULL OR a.subject = ?3) AND (?4 = 0 OR a.id < ?4) AND a.at_ms >= ?5 "

@@ -37,7 +37,7 @@ void audit_log_rows_free(struct audit_row *rows, size_t count);
 enum audit_kind {
     AUDIT_REFUSED, /* calls that were refused or failed, or that changed nothing */
     AUDIT_READ,    /* reads of the audit log, and exports */
-    AUDIT_LOGIN,   /* refused keys and sign-ins; `subject`: the caller's IPv4 address or IPv6 /64 */
+    AUDIT_LOGIN,   /* keys and sign-ins that were refused; `subject`: IPv4 address or IPv6 /64 */
     AUDIT_SESSION, /* sessions that were opened or ended */
     AUDIT_SECRET,  /* uses of secrets; `subject`: the name of the secret, and where it was sent */
 };
@@ -58,7 +58,7 @@ struct audit_event {
  * AUDIT_REFUSED. */
 CHECKED bool audit_log_count(struct store *store, const struct audit_event *event,
                              struct error *error);
-/* Call it once a minute: it writes what was counted since the last time. Uses of a secret are
- * written only on the 60th call after the first use. Counts that cannot be written are kept.
- * Closing the store writes all counts. */
+/* Call it once a minute: it writes what was counted since the last time. Uses of a secret are an
+ * exception: only the 60th flush after the first use writes their count. Counts that cannot be
+ * written are kept. Closing the store writes all counts. */
 CHECKED bool audit_log_flush(struct store *store, struct error *error);

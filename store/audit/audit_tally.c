@@ -15,7 +15,7 @@
 #define BUCKETS 512
 #define USERS_LIMIT 128     /* further principals are counted together */
 #define SEVERAL "(several)" /* no principal or tool can have this name */
-/* Limit on the total size of the rows that a principal's calls get for themselves between two
+/* A principal's calls can get rows of their own up to this total size, in bytes, between two
  * flushes. */
 #define OWN_ROW_BYTES_LIMIT (32UL << 10)
 #define ROW_BYTES 400 /* estimated bytes of such a row without its arguments and detail */
@@ -26,7 +26,8 @@ static const struct rule {
     int64_t own_rows; /* the first calls in a window, up to this many, get a row each */
     unsigned rounds;  /* a window lasts until audit_log_flush has been called this many times */
     size_t counts;    /* once a principal has this many counts, new keys are counted as SEVERAL */
-    /* If a call gets a row of its own, its caller waits for the disk (if database_may_wait). */
+    /* The caller of a call that gets a row of its own waits until the row is on disk (unless
+     * database_may_wait returns false). */
     bool waits;
 } rules[] = {
     [AUDIT_REFUSED] = { 10, 1, 64, true },  [AUDIT_READ] = { 0, 1, 64, false },
@@ -55,7 +56,7 @@ struct user {
     struct user *next;
     char principal[64];
     size_t counts;
-    size_t own_row_bytes; /* size of the rows that its calls got since the last flush */
+    size_t own_row_bytes; /* granted by grant_own_row since the last flush */
 };
 
 struct audit_tally {
@@ -325,7 +326,8 @@ bool audit_log_count(struct store *store, const struct audit_event *event, struc
 
 /* ---- Writing what was counted ---- */
 
-/* Ends a round of a count. Returns whether this also ends its window. The caller holds the lock. */
+/* Ends a round (the time between two flushes) for one count. Returns whether this also ends the
+ * count's window. The caller holds the lock. */
 static bool end_round(struct count *count, bool closing)
 {
     return ++count->rounds >= rules[count->key.kind].rounds || closing;
@@ -357,7 +359,7 @@ static void begin_round(struct audit_tally *tally)
     }
 }
 
-/* Ends a round and begins the next: removes from the tally the counts whose windows are over, and
+/* Ends a round and begins the next: removes from the tally the counts whose windows have ended, and
  * returns them as a list. */
 static struct count *remove_due(struct audit_tally *tally, bool closing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts calls that are too frequent for a row each. Private to store/. */
+/* Counts calls that are too frequent to get a row each in the audit log. Private to store/. */
 #pragma once
 
 struct audit_tally;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the store is opened, adds audit rows from versions of opsbrain that had no chain to the
- * chain. When the store gets its keys, begins to use the newest if the chain has had no key. */
+/* Brings an older audit log up to date. When the store is opened, adds to the chain the rows that
+ * were written by a version of opsbrain without a chain; a migration has moved them to the table
+ * audit_unchained. When the store gets its keys, begins to use the first of them, unless the chain
+ * has a key already. */
 #include <stdio.h>
 
 #include "base/core/log.h"
@@ -24,9 +26,9 @@ struct upgrade {
     int64_t total;   /* rows that all transactions added, including those before an interruption */
 };
 
-/* *found: there is a table audit_unchained, and its rows are to be added to the chain. If the chain
- * has a key, the upgrade was done earlier; so another program made the table, and *found is
- * false. */
+/* *found: the table audit_unchained exists, and its rows are to be added to the chain. The upgrade
+ * drops the table, and only then can the chain get its first key. So if the chain has a key,
+ * another program made this table, and *found is false. */
 static CHECKED bool find_unchained(struct sql_connection *connection, bool *found,
                                    struct error *error)
 {
@@ -128,7 +130,8 @@ bool audit_upgrade(struct store *store, struct error *error)
 
 struct keying {
     const struct audit_keys *keys;
-    int64_t first_id; /* the first row that will have the key; 0: the chain gets no first key now */
+    /* The id of the first row that will use a key; 0: there are no keys, or one is already used. */
+    int64_t first_id;
 };
 
 static CHECKED bool apply_key(struct sql_connection *connection, void *context, struct error *error)

@@ -364,8 +364,8 @@ void audit_verdict_describe(const struct audit_verdict *verdict, struct text *ou
                   verdict->last_id, clock_format_utc(verdict->first_ms, from),
                   clock_format_utc(verdict->last_ms, to));
     if (verdict->removed > 0)
-        text_addf(out, ", after %" PRId64 " that retention removed, up to %s", verdict->removed,
-                  clock_format_utc(verdict->removed_until_ms, from));
+        text_addf(out, "; earlier rows that retention removed: %" PRId64 ", the newest from %s",
+                  verdict->removed, clock_format_utc(verdict->removed_until_ms, from));
     describe_wrong(verdict, out);
     describe_ends(verdict, out);
     describe_keys(verdict, out);

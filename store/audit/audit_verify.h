@@ -8,7 +8,7 @@
 #include "base/core/text.h"
 #include "store/ledger/change.h"
 
-#define AUDIT_WRONG_SHOWN 10
+#define AUDIT_WRONG_SHOWN 10 /* maximum number of ids in wrong_ids */
 
 /* A row's id and digest as noted earlier, from a log line or an export. */
 struct audit_mark {
@@ -22,14 +22,15 @@ struct audit_verdict {
     /* Every row could be checked, and nothing found suggests that another program changed, removed,
      * moved or added rows. */
     bool intact;
-    int64_t rows, first_id, last_id, first_ms, last_ms;
-    int64_t removed;          /* rows that retention removed */
-    int64_t removed_until_ms; /* when the newest of them was written */
+    int64_t rows;                                 /* rows in the table audit */
+    int64_t first_id, last_id, first_ms, last_ms; /* ids and times of the oldest and newest row */
+    int64_t removed;                              /* rows that retention removed */
+    int64_t removed_until_ms;                     /* when the newest of them was written */
     int64_t wrong; /* rows whose digest does not match the row and the previous row's digest */
-    int64_t wrong_ids[AUDIT_WRONG_SHOWN]; /* the ids of the first ones */
+    int64_t wrong_ids[AUDIT_WRONG_SHOWN]; /* the ids of the first of them */
     int64_t missing;                      /* rows that have disappeared from the end */
     int64_t alarms;         /* rows that report that another program wrote to the audit log */
-    int64_t keyless_before; /* rows before the first row with a key */
+    int64_t keyless_before; /* rows without a key, before any row with one */
     int64_t keyless_after;  /* later rows without a key: not written by opsbrain */
     int64_t locked;         /* rows whose key is not available */
     char locked_key[20];    /* the id of a key that is not available; "": none */
@@ -38,12 +39,16 @@ struct audit_verdict {
     bool end_changed;
     /* The anchor (audit_chain.h) was changed, or rows still exist that it says were removed. */
     bool anchor_changed;
-    bool end_keyless; /* the newest row has no key, although one is available */
-    struct audit_mark newest;
-    char key_id[20]; /* of the newest row; "": none */
-    /* In this order: no mark was given; the mark's row has the mark's digest; it has a different
-     * digest; it is missing; retention removed it. */
-    enum { MARK_NONE, MARK_RIGHT, MARK_WRONG, MARK_GONE, MARK_OLDER } mark;
+    bool end_keyless;         /* the newest row has no key, although one is available */
+    struct audit_mark newest; /* the newest row; a later check can use it as its mark */
+    char key_id[20];          /* of the newest row; "": none */
+    enum {
+        MARK_NONE,  /* no mark was given */
+        MARK_RIGHT, /* the mark's row has the mark's digest */
+        MARK_WRONG, /* the mark's row has a different digest */
+        MARK_GONE,  /* the mark's row is missing */
+        MARK_OLDER, /* retention removed the mark's row */
+    } mark;
     int64_t at_ms; /* when the check began */
 };
 

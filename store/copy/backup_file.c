@@ -208,8 +208,8 @@ static CHECKED bool read_piece(struct backup_file *file, struct text *out, struc
     return true;
 }
 
-/* Checks the seal, and decrypts the contents of an encrypted file in place. Subtracts the seal's
- * length from *length. */
+/* Checks the seal of a piece. If the file is encrypted, decrypts the piece's contents in place.
+ * Subtracts the seal's length from *length. */
 static bool open_seal(const struct backup_file *file, uint8_t *sealed, size_t *length)
 {
     uint8_t seal[SEAL_BYTES];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The format of a backup file. Numbers are big-endian.
  *
- *     head    "opsbrain backup 1\n", 'e' if the file is encrypted, else 'p', 32 random bytes
+ *     head    "opsbrain backup 1\n"; then 'e' (encrypted) or 'p' (not encrypted); then 32 random
+ *             bytes
  *     piece   length of the contents (4 bytes), contents, seal (16 bytes)
  *     ...
  *
@@ -10,8 +11,8 @@
  * AES-256-GCM (base/core/seal.h), using the file's key and the piece's number. The seal of an
  * unencrypted piece is the beginning of the HMAC-SHA256 of its number (8 bytes) and contents with
  * the file's key. So a reader notices if a piece was changed, omitted or swapped by accident. In an
- * encrypted file, it also notices a forged piece. The contents are a zstd frame; the first byte
- * after decompression says what follows:
+ * encrypted file, it also notices a forged piece. The contents, once decrypted, are a zstd
+ * frame; the first byte after decompression says what follows:
  *
  *     'd'     a description of the file as JSON, always in the first piece (backup_reader.h)
  *     'r'     rows of the current table (copy_rows.h)

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "store/copy/copy_side.h"
 
-#define DOCUMENT_MAX 4096 /* bytes; parsed JSON takes many times its length */
+#define DOCUMENT_MAX 4096 /* in bytes; small, because JSON takes much more memory once parsed */
 
 /* ---- The document ---- */
 
@@ -31,7 +31,7 @@ static CHECKED bool check_versions(const struct backup_reader *reader, struct er
         if (version > ours[set])
             return error_set(
                 error, ERROR_CONFLICT,
-                "%.200s has version %lld of the database, but this opsbrain supports up "
+                "%.200s contains a database of version %lld, but this opsbrain supports up "
                 "to %lld: run a newer opsbrain",
                 reader->file.path, (long long)version, (long long)ours[set]);
     }
@@ -105,7 +105,7 @@ struct reading {
     struct backup_reader *reader;
     const struct copy_tables *tables;
     const struct copy_sink *sink;
-    size_t table;            /* the current table */
+    size_t table;            /* index of the current table in `tables` */
     struct copy_tally tally; /* of the current table */
     struct text digests;     /* of the earlier tables */
     int64_t rows;            /* in the earlier tables */

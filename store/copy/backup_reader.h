@@ -9,8 +9,8 @@
 
 /* The description of a backup, in its first piece. */
 struct backup_document {
-    char id[ID_SIZE]; /* bak_... */
-    int64_t versions[COPY_SETS];
+    char id[ID_SIZE];            /* bak_... */
+    int64_t versions[COPY_SETS]; /* the schema version of each set of tables */
 };
 
 struct backup_reader {

@@ -16,7 +16,8 @@
 
 /* ---- Signals ---- */
 
-/* Omits the signals that the process ignores: while blocked, they would become pending, too. */
+/* Returns SIGHUP, SIGINT and SIGTERM without those that the process ignores: once blocked, even
+ * ignored signals would become pending, and check_signals would stop the backup. */
 static sigset_t ending_signals(void)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGTERM };
@@ -148,7 +149,7 @@ static CHECKED bool sync_folder(const char *path, struct error *error)
 {
     FREE_AUTO char *copy = memory_copy_text(path);
     int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* EINVAL: a folder of this file system cannot be synced. */
+    /* EINVAL: folders on this file system cannot be synced. */
     bool done = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL);
 
     if (folder >= 0)

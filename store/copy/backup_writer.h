@@ -14,9 +14,10 @@ struct backup_writer {
     sigset_t mask_before; /* the thread's signal mask, to be restored */
 };
 
-/* Begins a temporary file beside `path` (borrowed). CONFLICT: `path` exists. Blocks SIGHUP, SIGINT
- * and SIGTERM until backup_writer_finish, except those that the process ignores. After such a
- * signal, writing a piece fails (CANCELLED), so that backup_writer_finish deletes the incomplete
+/* Begins a temporary file beside `path` (borrowed). `key_path`: as for backup_file_begin. `engine`:
+ * the name of the source's engine, which the file records. CONFLICT: `path` exists. Blocks SIGHUP,
+ * SIGINT and SIGTERM until backup_writer_finish, except those that the process ignores. After such
+ * a signal, writing a piece fails (CANCELLED), so that backup_writer_finish deletes the incomplete
  * file. */
 CHECKED bool backup_writer_begin(const char *path, const char *key_path, const char *engine,
                                  struct backup_writer *out, struct error *error);

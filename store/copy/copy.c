@@ -7,7 +7,8 @@
 
 /* ---- Reading a database ---- */
 
-/* A sink, and the source whose use is announced while the sink receives rows. */
+/* Passes rows on to `sink`. Before each page of rows, announces that `source` is in use
+ * (copy_side_keep). */
 struct forwarding {
     const struct copy_sink *sink;
     struct copy_side *source;
@@ -95,8 +96,8 @@ bool copy_backup(const struct copy_place *from, const char *path, const char *ke
 
 /* What is copied: a database (`source`) or a file (`reader`); the other member is NULL. */
 struct origin {
-    const char *name;
-    const int64_t *versions;
+    const char *name;        /* recorded in the target while the copy is unfinished */
+    const int64_t *versions; /* the schema version of each set of tables */
     struct copy_side *source;
     struct backup_reader *reader;
 };
@@ -149,7 +150,7 @@ bool copy_move(const struct copy_place *from, const struct copy_place *to, struc
     return done;
 }
 
-/* Reads the file twice: first to verify it, then into the database. */
+/* Reads the file twice: first to verify it, then to copy it into the database. */
 static CHECKED bool restore(struct backup_reader *reader, const char *key_path,
                             const struct copy_tables *tables, const struct copy_place *to,
                             struct copy_report *out, struct error *error)

@@ -22,8 +22,9 @@ CHECKED bool copy_move(const struct copy_place *from, const struct copy_place *t
  * or the database is an unfinished copy or has a version other than this program's. */
 CHECKED bool copy_backup(const struct copy_place *from, const char *path, const char *key_path,
                          struct copy_report *out, struct error *error);
-/* Verifies the entire file before it writes to the database. An interrupted restore continues where
- * it stopped. CONFLICT: the database is in use, or holds anything but the interrupted copy; or the
- * file has a version newer than this program's. */
+/* Copies a backup file into an empty database, after verifying the entire file. An interrupted
+ * restore continues where it stopped when this is called again. CONFLICT: the database is in use,
+ * or holds anything but the interrupted copy; or the file's version is newer than this
+ * program's. */
 CHECKED bool copy_restore(const char *path, const char *key_path, const struct copy_place *to,
                           struct copy_report *out, struct error *error);

@@ -4,13 +4,14 @@
 
 #include <stdint.h>
 
-/* The arguments of store_open; borrowed. */
+/* The place of a database, as in store_open. Borrowed strings. */
 struct copy_place {
-    const char *folder, *database;
+    const char *folder;   /* the data folder */
+    const char *database; /* a PostgreSQL URI; "": the SQLite files in the folder */
 };
 
-/* What was copied. */
+/* How much was copied. */
 struct copy_report {
     int64_t tables, rows;
-    int64_t bytes; /* of the backup file; 0 if there is none */
+    int64_t bytes; /* size of the backup file; 0: there is none */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a copy, and their rows as bytes, which are the same for every engine. Private to
- * store/copy/. */
+/* The tables of a copy, and their rows in a binary format that is the same for every engine.
+ * Private to store/copy/. */
 #pragma once
 
 #include <stdint.h>
@@ -20,11 +20,13 @@ enum copy_set { COPY_MAIN, COPY_SCRAPES, COPY_SETS };
 struct copy_table {
     enum copy_set set;
     const struct sql_table *schema; /* its name, columns and key */
-    /* Select a page of rows in the order of the key: `first` begins with the first row, `next`
-     * after the row whose key columns are ?1, ?2, ... The last parameter is the maximum number of
-     * rows. */
-    char *first, *next;
-    char *count, *insert;
+    /* Selects the first page: at most ?1 rows, in the order of the key. */
+    char *first;
+    /* Selects the page after the row whose key columns are ?1, ?2, ... The parameter after these is
+     * the maximum number of rows. */
+    char *next;
+    char *count;  /* counts the rows */
+    char *insert; /* inserts a row whose columns are ?1, ?2, ... */
 };
 
 /* The tables of a copy, in the order of a backup: by set, then by name. */
@@ -34,8 +36,8 @@ struct copy_tables {
     size_t count;
 };
 
-/* Lists the tables that these versions of the schema have. They must not be newer than this
- * program's. Free with copy_tables_finish. */
+/* Lists the tables that these versions of the schema have. The versions must not be newer than
+ * this program's. Free `out` with copy_tables_finish. */
 CHECKED bool copy_tables_read(const int64_t versions[COPY_SETS], struct copy_tables *out,
                               struct error *error);
 void copy_tables_finish(struct copy_tables *tables);
@@ -54,8 +56,8 @@ CHECKED bool copy_rows_read(const struct sql_table *table, const uint8_t **at, c
                             struct sql_value values[COPY_COLUMNS_MAX], struct error *error);
 void copy_rows_bind(struct sql *sql, int position, const struct sql_value *value);
 
-/* The number of a table's rows, and their running digest: each row replaces it with the digest of
- * the previous digest followed by the row. */
+/* The number of a table's rows, and their running digest. The digest begins as zeros; each row
+ * replaces it with the SHA-256 of the digest so far followed by the row. */
 struct copy_tally {
     int64_t rows;
     uint8_t digest[DIGEST_BYTES];
@@ -67,10 +69,12 @@ bool copy_tally_equal(const struct copy_tally *a, const struct copy_tally *b);
 
 struct copy_sink {
     void *context;
-    /* Receives the next rows of a table. No row is split. */
+    /* Receives the next rows of a table. `table`: its index in struct copy_tables. No row is
+     * split. */
     CHECKED bool (*receive)(void *context, size_t table, const struct text *rows,
                             struct error *error);
-    /* Called when the table has no more rows. copy_table_read leaves that to its caller. */
+    /* Called when the table has no more rows (by the caller of copy_table_read, not by
+     * copy_table_read itself). */
     CHECKED bool (*finish)(void *context, size_t table, const struct copy_tally *tally,
                            struct error *error);
 };

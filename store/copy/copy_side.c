@@ -59,7 +59,7 @@ static void begin_side(const struct copy_place *place, struct copy_side *side)
         side->places[set] = memory_copy_text(place->database);
 }
 
-/* Names a PostgreSQL database as its connection does: without the password that its address may
+/* Names a PostgreSQL database as its connection does: without the password that its URI can
  * contain. */
 static void name_side(struct copy_side *side, const struct sql_connection *connection)
 {
@@ -150,8 +150,8 @@ static CHECKED bool check_finished(const struct copy_side *side, struct error *e
                                   error))
         return false;
     return !unfinished
-           || error_set(error, ERROR_CONFLICT, "database %s is an unfinished copy: finish it first",
-                        side->name);
+           || error_set(error, ERROR_CONFLICT,
+                        "database %s is an unfinished copy: finish copying it first", side->name);
 }
 
 /* Scrapes refer to deployments, which are in the main set, so the snapshot of the scrapes begins

@@ -159,7 +159,7 @@ static CHECKED bool bind_key(struct sql *sql, const struct pages *pages, struct 
     return true;
 }
 
-/* Reads the rows of a page, which ends early if it has PAGE_BYTES, and sets the limit for the next
+/* Reads the rows of a page, but stops once they have PAGE_BYTES. Sets the limit for the next
  * page. */
 static CHECKED bool read_rows(struct sql *sql, struct pages *pages, struct copy_tally *tally,
                               struct error *error)

@@ -120,8 +120,8 @@ static CHECKED bool compare_table(void *context, size_t table, const struct copy
     if (!copy_tally_equal(tally, &arrived))
         return error_set(
             error, ERROR_CONFLICT,
-            "table %s has %lld rows in database %s and %lld in its source, and they differ: the "
-            "source has changed since the copy began; delete the copy and begin again",
+            "table %s has %lld rows in database %s and %lld in its source, and the rows differ: "
+            "the source has changed since the copy began; delete the copy and begin again",
             target->tables->list[table].schema->name, (long long)arrived.rows, target->side->name,
             (long long)tally->rows);
     target->table = table + 1;

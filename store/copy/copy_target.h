@@ -6,11 +6,11 @@
 
 struct copy_target {
     struct copy_side *side;
-    struct copy_side *source; /* kept (copy_side_keep) while rows are compared; NULL: a file */
+    struct copy_side *source; /* passed to copy_side_keep while rows are compared; NULL: a file */
     const struct copy_tables *tables;
-    size_t table;    /* the table being filled; those before it are complete */
+    size_t table;    /* index of the table being filled; those before it are complete */
     bool is_counted; /* the rows that an earlier process added to that table have been counted */
-    int64_t to_skip; /* how many of these rows are still to be skipped */
+    int64_t to_skip; /* how many rows the sink must still skip: the table has them already */
 };
 
 /* Returns a sink that adds the rows it receives, and compares each complete table with them. */

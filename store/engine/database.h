@@ -13,11 +13,11 @@ struct sql_engine; /* store/engine/sql_engine.h */
 /* While a database is an unfinished copy, this table names its origin (store/copy/). */
 #define DATABASE_UNFINISHED_COPY "unfinished_copy"
 
-/* Opens the database at `place`, brings its schema up to date and starts the writer. A missing
- * SQLite file is created, with mode 0600; a PostgreSQL database must exist. CONFLICT: the database
- * is an unfinished copy, is held by another process, or is not one that this program can use. If
- * the environment variable OPSBRAIN_REHEARSE_WRITES is set (for tests), each transaction is run,
- * rolled back and run again. */
+/* Opens the database at `place`, brings its schema up to date, starts the writer, and opens
+ * `readers` query-only connections. A missing SQLite file is created, with mode 0600; a PostgreSQL
+ * database must exist. CONFLICT: the database is an unfinished copy, is held by another process, or
+ * is not one that this program can use. If the environment variable OPSBRAIN_REHEARSE_WRITES is set
+ * (for tests), each transaction is run, rolled back and run again. */
 CHECKED bool database_open(const struct sql_engine *engine, const char *place,
                            const struct migration_set *migrations, unsigned readers,
                            struct database **out, struct error *error);
@@ -62,7 +62,7 @@ struct reader {
 struct reader database_reader(struct database *database);
 void database_reader_return(struct reader *reader);
 
-size_t database_queued(struct database *database);      /* writes that somebody waits for */
+size_t database_queued(struct database *database); /* writes not done yet, except deferred ones */
 int64_t database_size_bytes(struct database *database); /* on disk; 0: not known */
 /* Returns whether both are in the same place; if so, each reports the size of both. */
 bool database_shares_place(const struct database *one, const struct database *other);

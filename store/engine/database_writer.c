@@ -12,16 +12,16 @@
 #include "store/engine/sql_engine.h"
 #include "store/engine/write_batch.h"
 
-#define BATCH_LIMIT 512      /* writes in one transaction, besides the deferred ones */
-#define DEFERRED_LIMIT 16384 /* closures without a waiting caller */
-#define DEFERRED_DELAY_NS 1000000000
-#define GUARD_INTERVAL_NS 2000000000 /* while there is nothing to write */
+#define BATCH_LIMIT 512              /* maximum writes in one transaction, except deferred ones */
+#define DEFERRED_LIMIT 16384         /* maximum deferred writes in the queue */
+#define DEFERRED_DELAY_NS 1000000000 /* after this, deferred writes get their own transaction */
+#define GUARD_INTERVAL_NS 2000000000 /* between two calls of the guard while nothing is queued */
 #define REPEAT_DELAY_NS 250000000    /* between two runs of a batch */
 
 struct database_writer {
     struct sql_connection *connection;
     pthread_t thread;
-    bool rehearses;
+    bool rehearses; /* runs each transaction twice; see database_open */
     /* A transaction or `keep` failed, and no commit has succeeded since. Private to the thread. */
     bool failing;
 
@@ -63,7 +63,7 @@ static void roll_back(struct sql_connection *connection)
 
     if (connection->engine->in_transaction(connection)
         && !sql_connection_run(connection, "ROLLBACK", &problem))
-        log_error("the failed write could not be rolled back: %s", problem.message);
+        log_error("the failed transaction could not be rolled back: %s", problem.message);
 }
 
 static bool is_stopping(struct database_writer *writer)
@@ -74,8 +74,8 @@ static bool is_stopping(struct database_writer *writer)
     return stopping;
 }
 
-/* If the batch may succeed when it is run again, it is not yet until_ns, and the writer need not
- * stop, waits a moment and returns true. */
+/* Returns whether to run the batch again: it might succeed then, it is not yet until_ns, and the
+ * writer need not stop. Waits a moment before it returns true. */
 static bool wait_to_repeat(struct database_writer *writer, const struct error *reason,
                            int64_t until_ns)
 {

@@ -9,8 +9,8 @@
 #include "base/core/random.h"
 #include "base/core/text.h"
 
-#define SLOTS 4096 /* a power of two */
-#define LIMIT (SLOTS / 2)
+#define SLOTS 4096        /* a power of two */
+#define LIMIT (SLOTS / 2) /* maximum number of slots in use */
 
 struct timestamp {
     const char *statement; /* NULL: the slot is free */

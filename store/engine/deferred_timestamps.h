@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps in memory times that change often but are stored rarely (last used, last seen), and other
- * numbers that only grow: one for each row and statement. Writes them together. Private to
- * store/. */
+ * numbers that only grow: the greatest one for each row and statement. Writes them together.
+ * Private to store/. */
 #pragma once
 
 #include "store/engine/database.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a secret from the first line of a file, which is how platforms pass secrets. */
+/* Reads a secret from the first line of a file: platforms such as Kubernetes pass secrets in
+ * files. */
 #pragma once
 
 #include <stddef.h>

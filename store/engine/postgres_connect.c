@@ -14,7 +14,8 @@
 #define RETRY_INTERVAL_NS 1000000000
 #define SYSTEM_CERTIFICATES "/etc/ssl/certs/ca-certificates.crt"
 #define PASSWORD_FILE "OPSBRAIN_DATABASE_PASSWORD_FILE"
-#define PASSWORD_SIZE 8192 /* a cloud's token of several thousand characters fits */
+/* In bytes. A cloud's access token, used as the password, can have several thousand characters. */
+#define PASSWORD_SIZE 8192
 #define OLDEST_VERSION 15
 #define OPTIONS_MAX 16
 
@@ -28,8 +29,8 @@ struct options {
 
 /* Defaults for parameters that neither the URI nor the environment sets. With them, libpq gives up
  * after 10 s on a server that does not answer, and after 15 s on one that disappears during a
- * session. sslrootcert is not set in every sslmode, because libpq would then verify the certificate
- * even if sslmode does not ask for it. */
+ * session. sslrootcert is set only if sslmode asks libpq to verify the certificate: once
+ * sslrootcert is set, libpq verifies the certificate even with sslmode=require. */
 static const struct option_default {
     const char *name, *value;
     enum { IN_ANY_CASE, TO_OTHER_MACHINES, TO_VERIFY, TO_SEVERAL_HOSTS } when;
@@ -68,8 +69,8 @@ static const char *value_of(const PQconninfoOption *parsed, const char *name)
     return option->val != NULL || option->envvar == NULL ? option->val : getenv(option->envvar);
 }
 
-/* Returns `hostaddr`, which libpq connects to if it is set, or else `host`. NULL: neither is set,
- * so libpq connects to a Unix socket on this machine. */
+/* Returns `hostaddr` if it is set, because libpq then connects to it, or else `host`. NULL: neither
+ * is set; unless a service file names a host, libpq connects to a Unix socket on this machine. */
 static const char *hosts_of(const PQconninfoOption *parsed)
 {
     const char *address = value_of(parsed, "hostaddr");
@@ -117,8 +118,9 @@ static void add_defaults(struct options *options, const PQconninfoOption *parsed
 }
 
 /* Returns false if `place` is not a URI, or if libpq could mistake part of the password for
- * something else and show it in an error message. libpq ends a password at "@" or "/", takes it for
- * a port if no "@" follows, and quotes ports, hosts and databases in its error messages. */
+ * something else and show it in an error message. libpq ends a password at the first "@". If there
+ * is no "@" before the first "/", libpq takes the password for a port. Its error messages quote
+ * ports, hosts and databases. */
 static bool is_unambiguous(const char *place)
 {
     const char *rest = strstr(place, "://");
@@ -154,15 +156,16 @@ static CHECKED bool read_place(const char *place, PQconninfoOption **parsed, str
 /* ---- Sessions ---- */
 
 /* Overrides settings that the role or the database might have: each statement must see what was
- * committed before it, and these two timeouts must not end a session. pg_settings says which of the
- * timeouts the server has: PostgreSQL before 17 has no transaction_timeout. */
+ * committed before it, and neither idle_session_timeout nor transaction_timeout may end a session.
+ * pg_settings says which of the two the server has: PostgreSQL before 17 has no
+ * transaction_timeout. */
 #define OVERRIDES                                                                                  \
     "SET default_transaction_isolation = 'read committed'; "                                       \
     "SELECT set_config(name, '0', false) FROM pg_settings "                                        \
     "WHERE name IN ('idle_session_timeout', 'transaction_timeout')"
 
-/* Sets is_pooled. On connecting, libpq is sent the process id of the server's session. A pooler
- * sends an invented id, which differs from the one that the session itself reports. */
+/* Sets is_pooled. When libpq connects, the server sends it the process id of the session. A pooler
+ * sends an invented id instead, which differs from the one that the session itself reports. */
 static CHECKED bool find_pooler(struct postgres_connection *connection)
 {
     PGresult *result = PQexec(connection->link, "SELECT pg_backend_pid()");
@@ -220,9 +223,9 @@ void postgres_use_password_file(const char *path)
         setenv(PASSWORD_FILE, path, 1);
 }
 
-/* Reads the password from the file that the variable PASSWORD_FILE names, unless the URI or the
- * environment has a password. PGPASSFILE is no substitute: libpq ignores a file that other users
- * can read, as they often can if a secret is mounted. */
+/* Reads the password from the file that OPSBRAIN_DATABASE_PASSWORD_FILE names, unless the URI or
+ * the environment has a password. PGPASSFILE is no substitute: libpq ignores that file
+ * if other users can read it, and they often can if the file is a mounted secret. */
 static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSWORD_SIZE],
                                   struct error *error)
 {
@@ -241,7 +244,7 @@ static CHECKED bool find_password(const PQconninfoOption *parsed, char out[PASSW
 }
 
 /* Only verbose messages contain the SQLSTATE of a refusal, and they can be requested only once
- * there is a PGconn. So after a refusal, this connects a second time. */
+ * there is a PGconn. So after a refusal, connect_with connects a second time. */
 static PGconn *connect_with(const char *place, const char *password, const PQconninfoOption *parsed)
 {
     struct options options = { 0 };
@@ -262,7 +265,7 @@ static PGconn *connect_with(const char *place, const char *password, const PQcon
 
 /* Returns false and sets *link to NULL if the address is not valid or the password file cannot be
  * used. Otherwise, the status of *link says whether it is connected. Reads the password file each
- * time, because platforms replace it. */
+ * time, because a platform can replace the file while opsbrain is running. */
 static CHECKED bool connect_to(const char *place, PGconn **link, struct error *error)
 {
     char password[PASSWORD_SIZE];
@@ -311,8 +314,8 @@ bool postgres_is_usable(struct postgres_connection *connection)
     return is_due ? connect_again(connection) : postgres_note_failure(connection, NULL);
 }
 
-/* Checks version and encoding: with an encoding other than UTF8, the server would reject some
- * characters, or count bytes instead of characters. */
+/* Checks the server's version and the database's encoding: with an encoding other than UTF8, the
+ * server would reject some characters, or count bytes instead of characters. */
 static CHECKED bool check_server(const struct postgres_connection *connection, struct error *error)
 {
     const char *encoding = PQparameterStatus(connection->link, "server_encoding");
@@ -324,8 +327,8 @@ static CHECKED bool check_server(const struct postgres_connection *connection, s
                          connection->base.place, version, OLDEST_VERSION);
     return encoding == NULL || strcmp(encoding, "UTF8") == 0
            || error_set(error, ERROR_INVALID,
-                        "database %s has the encoding %.40s: create one with `createdb -E UTF8 -T "
-                        "template0`",
+                        "database %s has the encoding %.40s, and opsbrain needs UTF8: create a new "
+                        "database with `createdb -E UTF8 -T template0`",
                         connection->base.place, encoding);
 }
 

@@ -20,9 +20,9 @@ bool postgres_version(struct sql_connection *connection, const struct migration_
                                         error));
 }
 
-/* Ends with a SELECT because only a read takes the transaction's snapshot. The transaction may be
- * idle for any length of time: the rows that it reads are meanwhile written elsewhere and
- * compared. */
+/* Ends with a SELECT because the first read, not BEGIN, takes the transaction's snapshot. Turns off
+ * the timeout for idle transactions: between two reads, the rows are written elsewhere and
+ * compared, which can take a long time. */
 bool postgres_snapshot(struct sql_connection *reader, struct error *error)
 {
     return sql_connection_run(reader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error)

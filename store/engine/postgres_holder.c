@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Determines which process holds a PostgreSQL database: only the holder can write to it. The table
- * opsbrain_holder has a row for each set of migrations. The row names the holder, the time when its
- * hold expires unless it is renewed, and the fence: a number that each new holder increments.
- * postgres_begin begins each transaction by updating the row, and fails if the row no longer has
- * the writer's fence. So a process that loses the database while it is paused can store nothing
- * afterwards. The row also counts the transactions: a writer that gets no answer to its COMMIT
- * finds out in its next session whether the transaction was committed. */
+ * opsbrain_holder has a row for each set of migrations ("main" and "scrapes"). The row names the
+ * holder, the time when its hold expires unless it is renewed, and the fence: a number that each
+ * new holder increments. postgres_begin begins each transaction by updating the row, and fails if
+ * the row no longer has the writer's fence. So a process that loses the database while it is paused
+ * can store nothing afterwards. The row also counts the transactions. If a writer gets no answer to
+ * its COMMIT, it reads the count in its next session, to find out whether the transaction was
+ * committed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 #define HOLD "clock_timestamp() + interval '12 seconds'"
 #define HOLD_NS 12000000000
 #define POLL_INTERVAL_NS 500000000
-/* For this long, we try to find out whether a transaction was committed. Longer than
- * SQL_REPEAT_PATIENCE_NS, so that a transaction is not run again if we cannot find out. */
+/* For this long, we try to find out whether a transaction was committed. By the time we give up,
+ * SQL_REPEAT_PATIENCE_NS has also passed, so the transaction is not run again. */
 #define COMMIT_PATIENCE_NS (SQL_REPEAT_PATIENCE_NS + 10000000000)
 #define HOLDER_SIZE 256
 
@@ -69,7 +70,8 @@ static CHECKED bool read_record(struct postgres_connection *writer, struct recor
 }
 
 /* Becomes the holder if there is no row, or if the row's hold still expires at `record->until`:
- * then nobody has renewed it or taken it over since. *done: this process is the holder now. */
+ * then nobody has renewed it or taken it over since `record` was read. *done: this process is the
+ * holder now. */
 static CHECKED bool replace_holder(struct postgres_connection *writer, const struct record *record,
                                    bool *done, struct error *error)
 {
@@ -114,10 +116,11 @@ static CHECKED bool refuse(const struct postgres_connection *writer, const struc
 }
 
 /* While we wait, a live holder renews its hold, and the hold of a dead one expires. If the
- * database's clock was set back, it could take hours until the hold expires, so a hold that is not
- * renewed within HOLD_NS counts as expired, whatever time the row names. If the holder was only
- * paused, its old fence keeps it from writing. If the holder is in a long transaction, that
- * transaction has locked the row, and replace_holder fails with POSTGRES_LOCKED. */
+ * database's clock was set back, it could take hours until the hold expires. So a hold that is not
+ * renewed while we wait for a little longer than HOLD_NS counts as expired, whatever time the row
+ * names. If the holder was only paused, its old fence keeps it from writing. If the holder is in a
+ * long transaction, that transaction has locked the row, and replace_holder fails with
+ * POSTGRES_LOCKED. */
 bool postgres_holder_become(struct postgres_connection *writer, struct error *error)
 {
     int64_t until_ns = clock_monotonic_ns() + HOLD_NS + 2 * POLL_INTERVAL_NS;
@@ -210,7 +213,7 @@ static CHECKED bool has_room(struct postgres_connection *writer, struct error *e
     if (!writer->is_full)
         return true;
     writer->is_full = false;
-    /* If the probe fails for a reason other than a full disk, the disk might have room. */
+    /* If the probe fails for a reason other than a full disk, the disk might have room: go on. */
     return postgres_run(writer, probe, error) || !writer->is_full;
 }
 
@@ -240,10 +243,11 @@ bool postgres_keep(struct sql_connection *connection, struct error *error)
 
 enum fate { FATE_UNKNOWN, FATE_COMMITTED, FATE_LOST };
 
-/* Finds out, in a new session, whether the batch was committed. The former session might still
- * exist; locking the row proves that it has no open transaction. The number of this holder's last
- * committed batch is in the column `batch` or, if one other holder has followed, in `batch_before`.
- * After a second holder, that number is lost. */
+/* Finds out, in a new session, whether the writer's latest transaction (its batch) was committed.
+ * The previous session might still exist on the server; locking the row proves that it no longer
+ * has an open transaction. The number of this holder's last committed batch is in the column
+ * `batch` or, if one other holder has followed, in `batch_before`. After a second holder, that
+ * number is lost. */
 static CHECKED bool look_up_batch(struct postgres_connection *writer, enum fate *fate,
                                   struct error *error)
 {

@@ -6,8 +6,9 @@
 
 #include "store/engine/postgres_private.h"
 
-/* `state`: how the SQLSTATE begins. "": the server sent none, and the problem is recognized by
- * `words` in libpq's message. BUSY: the problem may be temporary, so the call can be repeated. */
+/* The first entry that matches an error explains it. `state`: how the SQLSTATE begins. "": the
+ * server sent none, and the problem is recognized by `words` in libpq's message. `kind`: ERROR_BUSY
+ * if the problem may be temporary, so that the call can be repeated. */
 static const struct problem {
     const char *state;
     enum error_kind kind;
@@ -41,7 +42,8 @@ static const struct problem {
       "the server's pg_hba.conf" },
     { "3D000", ERROR_INTERNAL, "there is no such database: create it with createdb" },
     { "3F000", ERROR_INTERNAL,
-      "there is no schema that the user may use: create one with CREATE SCHEMA, or grant USAGE" },
+      "there is no schema that the user may use: create one with CREATE SCHEMA, or grant the user "
+      "USAGE on one" },
     { "42501", ERROR_INTERNAL,
       "the user lacks a privilege in the database: make the user the database's owner" },
     { "XX", ERROR_INTERNAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema of a PostgreSQL database: the table opsbrain_schema has the version of each set of
- * migrations. */
+/* The schema of a PostgreSQL database. The table opsbrain_schema has a version for each set of
+ * migrations: how many of them were applied. */
 #include "base/core/text.h"
 #include "store/engine/postgres_private.h"
 #include "store/engine/sql.h"
@@ -88,7 +88,7 @@ static CHECKED bool check_version(struct sql_connection *writer,
 }
 
 /* Claims the schema for opsbrain and checks its version, in a transaction with a lock, because two
- * processes may start at the same time. */
+ * processes can start at the same time. */
 static CHECKED bool claim_and_check(struct sql_connection *writer,
                                     const struct migration_set *migrations, struct error *error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements on a PostgreSQL connection. A statement that its caller keeps for further runs is
- * prepared at its first run, because the types of its parameters are not known before. It is
- * prepared again in a new session, or if the types differ. If there is a pooler, nothing is
- * prepared. All rows of a run arrive together. */
+ * prepared at its first run, because the types of its parameters are not known earlier. It is
+ * prepared again in a new session, or if the types of its parameters change. If there is a pooler,
+ * nothing is prepared. All rows of a run arrive together. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static int read_position(const char **text, int next)
     return (int)position;
 }
 
-/* Replaces ?2 with $2. A ? without a number gets the number after the highest one so far. Literals
- * are not changed. *count: the highest number. */
+/* Replaces ?2 with $2, and so on. A ? without a number gets the number after the highest one so
+ * far. String literals are not changed. *count: the highest number. */
 static char *number_parameters(const char *text, int *count)
 {
     TEXT_AUTO out = { 0 };
@@ -122,7 +122,7 @@ bool postgres_bind(struct sql_statement *statement, int position, const struct s
 
 /* ---- Runs ---- */
 
-/* The parameters as they are sent. */
+/* The parameters of a run, in the arrays that libpq's functions take. */
 struct sent {
     const char *values[POSTGRES_PARAMETERS_MAX];
     int lengths[POSTGRES_PARAMETERS_MAX];
@@ -214,7 +214,8 @@ static bool run_once(struct sql_statement *statement)
     return true;
 }
 
-/* A reader that is not in a transaction waits for a server that is restarting. */
+/* If the connection is lost, for example because the server is restarting, a reader that is not in
+ * a transaction tries again for READ_PATIENCE_NS. */
 static bool run_patiently(struct sql_statement *statement)
 {
     const struct postgres_connection *connection = statement->connection;

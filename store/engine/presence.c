@@ -67,6 +67,6 @@ bool presence_check(struct presence *presence, struct error *error)
     if (lost)
         log_error("%s", error->message);
     else
-        log_info("the files of the data folder are back in place");
+        log_info("the files in the data folder are back in place");
     return !lost;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether the files that were opened are still at their paths. Data written to a file that
- * was meanwhile deleted or replaced is lost when the process ends. Private to store/. */
+/* Checks whether the watched files and folders are still at their paths. Data written to a file
+ * that was deleted or replaced after it was opened is lost when the process ends. Private to
+ * store/. */
 #pragma once
 
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 
 #include "base/core/error.h"
 
-#define PRESENCE_FILES 8
+#define PRESENCE_FILES 8 /* maximum number of watched paths */
 
 struct presence {
     struct presence_file {

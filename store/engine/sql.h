@@ -24,17 +24,18 @@ CHECKED bool sql_connection_snapshot(struct sql_connection *reader, struct error
 CHECKED bool sql_connection_has_table(struct sql_connection *connection, const char *name,
                                       bool *found, struct error *error);
 
-/* One use of a statement: begin, bind, step, read, end. If it is declared with SQL_AUTO, it ends
- * with its scope. If begin or bind fails, the next step reports the error. A connection keeps its
- * statements for further uses, and finds them by the address of the `text` that is passed to
- * sql_begin. So the text must stay unchanged as long as statements are begun on the connection;
- * usually it is a static string. Bound memory must live until the end of the run. */
+/* One use of a statement: begin, bind, step, read, end. A variable declared with SQL_AUTO is ended
+ * at the end of its scope. If begin or bind fails, the next step reports the error. A connection
+ * keeps up to SQL_KEPT_STATEMENTS statements for further uses, and finds them by the address of the
+ * `text` that is passed to sql_begin. So the text must stay unchanged as long as the connection is
+ * used; usually it is a static string. Bound memory must live until the end of the run. Parameters
+ * (`position`) are counted from 1, columns from 0. */
 struct sql {
     struct sql_connection *connection;
     struct sql_statement *statement;
     bool *in_use;                  /* flag of the kept statement; NULL: the statement is not kept */
     struct error *failure;         /* heap: the first error of begin or bind; NULL: none */
-    struct sql_repaired *repaired; /* heap: repaired copies of bound texts; NULL: none */
+    struct sql_repaired *repaired; /* heap: copies of bound texts that were changed; NULL: none */
 };
 #define SQL_AUTO __attribute__((cleanup(sql_end))) struct sql
 
@@ -62,7 +63,8 @@ CHECKED enum sql_step sql_step(struct sql *sql, struct error *error);
 CHECKED bool sql_run(struct sql *sql, struct error *error);
 /* Steps a statement that returns at most one row. *found: there is one. */
 CHECKED bool sql_find(struct sql *sql, bool *found, struct error *error);
-int64_t sql_changes(const struct sql *sql); /* rows changed by INSERT, UPDATE or DELETE */
+/* Returns how many rows were changed by the last INSERT, UPDATE or DELETE on the connection. */
+int64_t sql_changes(const struct sql *sql);
 
 /* Columns of the current row. NULL reads as 0, "" or no bytes. */
 int64_t sql_integer(const struct sql *sql, int column);
@@ -73,6 +75,6 @@ bool sql_is_null(const struct sql *sql, int column);
 /* Borrowed until the next step, or sql_end. */
 const void *sql_blob(const struct sql *sql, int column, size_t *length);
 
-/* Makes room for one more row after `count` rows: the capacity doubles when `count` is a power of
- * two. */
+/* Makes room for one more row after `count` rows of `size` bytes each, and returns the list, which
+ * may have moved. The capacity doubles when `count` is a power of two. */
 void *sql_rows_grow(void *rows, size_t count, size_t size);

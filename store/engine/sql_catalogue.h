@@ -9,7 +9,7 @@
 #include "migrations/migrations.h"
 #include "store/engine/sql_types.h"
 
-#define SQL_KEY_MAX 4
+#define SQL_KEY_MAX 4 /* maximum number of columns in a primary key */
 
 struct sql_table_column {
     char *name;
@@ -20,7 +20,7 @@ struct sql_table {
     char *name;
     struct sql_table_column *columns; /* in the order of SQLite's table */
     size_t column_count;
-    size_t key[SQL_KEY_MAX]; /* indexes of the primary key's columns, in the key's order */
+    size_t key[SQL_KEY_MAX]; /* the primary key: indexes into `columns`, in the key's order */
     size_t key_count;
 };
 

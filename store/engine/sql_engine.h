@@ -13,14 +13,16 @@
 #include "store/engine/sql_types.h"
 
 #define SQL_KEPT_STATEMENTS 256
-/* A failed transaction that might succeed is run again, for this long after its first run began. */
+/* A transaction that failed, but might succeed later, is run again for up to this long after its
+ * first run began. */
 #define SQL_REPEAT_PATIENCE_NS 20000000000
 
 /* Defined by the engine. */
 struct sql_statement;
 
+/* A slot for a statement that the connection keeps for further uses. */
 struct sql_kept {
-    const char *text;
+    const char *text; /* its address identifies the statement; NULL: the slot is free */
     struct sql_statement *statement;
     bool in_use;
 };
@@ -28,7 +30,7 @@ struct sql_kept {
 /* The first member of an engine's own connection. */
 struct sql_connection {
     const struct sql_engine *engine;
-    char *place;                               /* names the database in messages */
+    char *place; /* names the database in messages; SQLite: also the file's path */
     struct sql_kept kept[SQL_KEPT_STATEMENTS]; /* hashed by the address of the text */
 };
 
@@ -36,8 +38,8 @@ struct sql_value {
     enum sql_type type;
     int64_t integer;
     double real;
-    const void *bytes; /* the text or blob; NULL: the value is NULL */
-    size_t length;
+    const void *bytes; /* the text or blob; NULL: SQL's NULL */
+    size_t length;     /* of `bytes` */
 };
 
 /* When an engine is asked to maintain its files. */
@@ -62,8 +64,9 @@ struct sql_engine {
                          struct sql_connection **out, struct error *error);
     void (*close)(struct sql_connection *connection); /* after its statements were finished */
     /* Checks that the database is empty, or is opsbrain's and has a known version (SQLite: also
-     * that a small file is undamaged). A PostgreSQL writer then becomes the holder of the database.
-     * Last, the schema is brought up to date. Called before the writer's first transaction. */
+     * that a small file is undamaged). A PostgreSQL writer then becomes the holder of the database:
+     * the only process that can write to it. Finally, brings the schema up to date. Called before
+     * the writer's first transaction. */
     CHECKED bool (*prepare_schema)(struct sql_connection *writer,
                                    const struct migration_set *migrations, struct error *error);
 
@@ -97,7 +100,7 @@ struct sql_engine {
     CHECKED bool (*keep)(struct sql_connection *writer, struct error *error);
 
     /* Begins a transaction that sees the database as it is now, whatever other connections write.
-     * If the session is lost, the first statement that needs it fails. */
+     * If the session is lost, the next statement fails. */
     CHECKED bool (*snapshot)(struct sql_connection *reader, struct error *error);
 
     CHECKED bool (*has_table)(struct sql_connection *connection, const char *name, bool *found,
@@ -116,7 +119,7 @@ struct sql_engine {
 
     /* ---- For copies of a whole database (store/copy/) ---- */
 
-    /* The number of migrations applied; 0: none. CONFLICT: another program's file (SQLite). */
+    /* *out: how many migrations were applied. CONFLICT: the file is another program's (SQLite). */
     CHECKED bool (*version)(struct sql_connection *connection,
                             const struct migration_set *migrations, int64_t *out,
                             struct error *error);
@@ -124,7 +127,8 @@ struct sql_engine {
      * refer to. It can be called again, also by a later process. */
     CHECKED bool (*copy_begin)(struct sql_connection *writer, struct error *error);
     /* Call it in a transaction: adds `rows` rows. `values` has a value for each column of each row;
-     * type 0 means NULL. The pointer is NULL if the engine adds rows as fast one by one. */
+     * a value whose type is 0 is NULL. `copy_rows` itself is NULL if inserting the rows one by one
+     * is just as fast (SQLite). */
     CHECKED bool (*copy_rows)(struct sql_connection *writer, const struct sql_table *table,
                               const struct sql_value *values, size_t rows, struct error *error);
     /* Call it in a transaction: fails if a row refers to a row that does not exist. References are

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads rows into structs and binds them from structs. A list macro names the columns and the
- * struct member that belongs to each: the columns or parameters of a statement are made from the
- * same list. OF is the prefix of the table's columns in the statement, such as "n.".
+/* Reads rows into structs and binds them from structs. A list macro, such as NOTE_STORED below,
+ * names each column and the struct member that belongs to it. The statement and its struct
+ * sql_columns are both made from this list. OF is the prefix of the table's columns in the
+ * statement, such as "n.".
  *
  *     #define NOTE_STORED(FIRST, COLUMN, OF) \
  *         FIRST(struct note, TEXT, id, OF "id") \
@@ -25,7 +26,7 @@
 struct sql_column {
     const struct sql *sql;
     int index;
-    size_t size; /* of the member */
+    size_t size; /* of the member, in bytes */
     struct error *error;
 };
 
@@ -44,7 +45,8 @@ struct sql_member {
 
 struct sql_columns {
     const struct sql_member *members;
-    size_t count, size; /* size: of the struct */
+    size_t count; /* of members */
+    size_t size;  /* of the struct, in bytes */
 };
 
 extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, sql_kind_real,
@@ -64,8 +66,9 @@ extern const struct sql_member_kind sql_kind_integer, sql_kind_integer_or_null, 
 /* The member is freed by sql_row_finish. NULL is read as "" or, with OR_NULL, as NULL. */
 #define SQL_KIND_HEAP_TEXT(member) SQL_KIND(sql_kind_heap_text, char **, member)
 #define SQL_KIND_HEAP_TEXT_OR_NULL(member) SQL_KIND(sql_kind_heap_text_or_null, char **, member)
+/* The member is only bound. */
 #define SQL_KIND_BORROWED_TEXT(member) SQL_KIND(sql_kind_borrowed_text, const char **, member)
-/* A blob that has another length is read as zeros. */
+/* A blob whose length is not DIGEST_BYTES is read as zeros. */
 #define SQL_KIND_DIGEST(member) SQL_KIND(sql_kind_digest, uint8_t(*)[DIGEST_BYTES], member)
 
 #define SQL_MEMBER(row, kind, member, expression)                                                  \

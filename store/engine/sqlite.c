@@ -17,13 +17,13 @@
 /* After a transaction, the write-ahead log is checkpointed if it has at least this many pages. */
 #define CHECKPOINT_PAGES 1000     /* while no writes wait */
 #define CHECKPOINT_PAGES_MAX 8000 /* while writes wait */
-/* While a file has more free pages than this, some are given back to the file system. */
+/* `shrink` gives pages back to the file system only if the file has more free pages than this. */
 #define FREE_PAGES_KEPT 2048
 
 struct sqlite_connection {
     struct sql_connection base;
     sqlite3 *db;
-    int wal_pages;
+    int wal_pages; /* pages in the write-ahead log after the last commit; 0 after a checkpoint */
 };
 
 static struct sqlite_connection *sqlite_of(struct sql_connection *connection)
@@ -298,8 +298,8 @@ static CHECKED bool commit(struct sql_connection *writer, struct error *error)
     return sql_connection_run(writer, "COMMIT", error);
 }
 
-/* Never: sqlite3 has already waited for other programs (BUSY_TIMEOUT_MS), and a full disk stays
- * full for a while. */
+/* Always returns false: sqlite3 has already waited for other programs (BUSY_TIMEOUT_MS), and a full
+ * disk stays full for a while. */
 static bool may_repeat(struct sql_connection *writer)
 {
     (void)writer;
@@ -319,8 +319,8 @@ static void checkpoint(struct sql_connection *writer, int mode)
     sqlite3_wal_checkpoint_v2(sqlite_handle(writer), NULL, mode, NULL, NULL);
 }
 
-/* Keeps sqlite3 from deleting the file at the WAL's path when the last connection is closed: it
- * might be another server's. */
+/* Keeps sqlite3 from deleting the file at the WAL's path when the last connection is closed: that
+ * file might be another server's. */
 static void keep_wal(struct sql_connection *writer)
 {
     int on = 1;

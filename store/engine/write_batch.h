@@ -35,8 +35,8 @@ struct write_batch {
 };
 
 /* Runs the deferred writes, then the others, and commits. If it returns true, `ok` and `error` of
- * each write say how it ended. Returns false if the transaction failed for a reason that no closure
- * caused (a full disk); the transaction may then still be open. `rehearses`: first runs all writes
- * once and rolls them back. */
+ * each write say how it ended. Returns false if the transaction failed as a whole, for example
+ * because the disk is full; the transaction may then still be open. `rehearses`: first runs all
+ * writes once and rolls them back. */
 CHECKED bool write_batch_commit(struct write_batch *batch, struct sql_connection *writer,
                                 bool rehearses, struct error *error);

@@ -143,8 +143,8 @@ bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *ro
 
 /* ---- Observations ---- */
 
-/* Adds the cost since it was last counted. The cost of a stopped server is unknown; it is not
- * counted. */
+/* Adds the cost from spent_ms, when it was last counted, to ?2. The cost of a stopped server is
+ * unknown; it is not counted. */
 #define COUNT_COST                                                                                 \
     "UPDATE fleet_managed SET spent_usd = spent_usd + CASE WHEN state IN ('creating', 'running', " \
     "'failed') AND ?2 > spent_ms THEN usd_per_hour * (?2 - spent_ms) / 3600000.0 ELSE 0 END, "     \

@@ -7,7 +7,7 @@
 #include "store/ledger/change.h"
 
 struct fleet_managed_row {
-    char id[ID_SIZE];
+    char id[ID_SIZE]; /* of this row */
     char deployment[64];
     char target[64];
     char plan_id[ID_SIZE]; /* the last plan begun for it; "": adopted, and no plan has begun */
@@ -18,26 +18,29 @@ struct fleet_managed_row {
     char *wish; /* wanted state; JSON, heap: recipe, overrides, place, kind, replicas, at_end */
     int64_t usd_known; /* 1: usd_per_hour is known; 0: it is not */
     double usd_per_hour;
-    int64_t ends_ms; /* 0: no end */
-    char at_end[16];
-    /* The last warning about its end: 0: none yet; 1: an hour before; 2: ten minutes before. */
+    int64_t ends_ms; /* when the deployment is stopped or destroyed; 0: no end */
+    char at_end[16]; /* "stop" or "destroy"; "": no end */
+    /* The last warning that was given before ends_ms: 0: none yet; 1: the one an hour before;
+     * 2: the one ten minutes before. */
     int64_t warned;
-    char *observed;      /* JSON, heap */
-    int64_t observed_ms; /* 0: never */
+    char *observed;      /* the last observed state; JSON, heap; {}: never observed */
+    int64_t observed_ms; /* when that state was observed; 0: never */
     /* The problem that the last observation found, or why the observation failed; "": none. */
     char problem[512];
     /* JSON, heap: the fields observed right after the last plan was carried out, to detect later
      * changes; {}: none. */
     char *baseline;
     /* JSON, heap: what the provider needs in order to find the server's key, and the address to
-     * which that key is sent; {}: nothing. Not the same as a target's "door", which says how its
-     * servers are reached. */
+     * which that key is sent; {}: nothing. A target's "door" is something else: it says how the
+     * target's servers are reached. */
     char *door;
-    /* Cost until spent_ms. Excludes times when the server was stopped or its price was unknown. */
+    /* Cost from created_ms to spent_ms. Excludes times when the server was stopped or its price was
+     * unknown. */
     double spent_usd;
     int64_t spent_ms;
-    int64_t created_ms, ended_ms;
-    char created_by[64];
+    int64_t created_ms;  /* when opsbrain began to create the server, or adopted it */
+    int64_t ended_ms;    /* when the state became "gone"; 0: it is not "gone" */
+    char created_by[64]; /* the principal who made the plan, or adopted the server */
 };
 void fleet_managed_finish(struct fleet_managed_row *row);
 void fleet_managed_rows_free(struct fleet_managed_row *rows, size_t count);
@@ -55,11 +58,12 @@ CHECKED bool fleet_managed_list(struct store *store, struct fleet_managed_row **
 CHECKED bool fleet_managed_adopt(struct store *store, const struct fleet_managed_row *row,
                                  int64_t now_ms, struct change *change, struct error *error);
 
+/* What was observed of a deployment whose row had been read before. */
 struct fleet_observation {
-    const char *id, *plan_id; /* as in the row when it was read */
+    const char *id, *plan_id; /* as in that row */
     const char *state;        /* NULL: unchanged */
     const char *observed;     /* JSON; NULL: unchanged, and so is observed_ms */
-    const char *problem;
+    const char *problem;      /* as in the row: "": none */
     int64_t now_ms;
 };
 /* Stores an observation, and updates the deployment's cost up to `now_ms`. If another plan was
@@ -75,12 +79,15 @@ CHECKED bool fleet_managed_warn(struct store *store, const char *id, int64_t lev
                                 struct error *error);
 
 struct fleet_instance {
-    char id[ID_SIZE]; /* of this database: a label on the resources that opsbrain creates */
+    /* The id of this database. Resources that opsbrain creates in clouds are labelled with it. */
+    char id[ID_SIZE];
     /* The database is now used at a place other than the recorded one. Then opsbrain only reads
      * from the clouds and changes nothing there. */
     bool moved;
 };
-/* Creates the id if there is none, and records the place if none is recorded. */
+/* `place` stands for the folder where the database is used (server/program/fleet_place.h); it has
+ * nothing to do with the places of deployments. Creates the id if there is none, and records the
+ * place if none is recorded. */
 CHECKED bool fleet_instance_read(struct store *store, const char *place, struct fleet_instance *out,
                                  struct error *error);
 /* Records the place where the database is used. `place` can also be two strings separated by a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Begins a plan: checks the go-ahead, the ceilings and the name, and queues the job, in one
- * transaction. */
+/* Begins a plan: checks its go-ahead (the required approvals), the target's ceilings and the name
+ * of a new deployment, and queues the job that carries out the plan, all in one transaction. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -14,8 +14,8 @@ struct beginning {
     int64_t now_ms;
     const struct change *change;
     struct fleet_plan_row plan;
-    /* A copy of `plan`; if the deployment exists, created_ms is the deployment's. Borrows from
-     * `plan`. */
+    /* A copy of `plan`. If the deployment already exists, created_ms is the time when the
+     * deployment was created. Borrows from `plan`. */
     struct fleet_plan_row life;
     struct fleet_target_row target;
     struct fleet_plan_begun begun;
@@ -50,13 +50,13 @@ static CHECKED bool check_total(struct sql_connection *connection,
     if (plan->usd_per_hour <= 0 || others + plan->usd_per_hour <= limit + 1e-9)
         return true;
     return error_set(error, ERROR_CONFLICT,
-                     "%s would cost %.2f USD per hour in addition to %.2f for what already runs on "
+                     "%s would cost %.2f USD per hour in addition to %.2f for other deployments on "
                      "%s, and the target allows %.2f in all: destroy or stop something first",
                      plan->deployment, plan->usd_per_hour, others, plan->target, limit);
 }
 
-/* Without this check, a deployment that is registered under this name would get the new server's
- * address. */
+/* Without this check, if a deployment were already registered under this name, its address would be
+ * replaced with the new server's. */
 static CHECKED bool check_name(struct sql_connection *connection, const char *name,
                                struct error *error)
 {
@@ -96,8 +96,8 @@ static CHECKED bool begin_new(struct sql_connection *connection, const struct be
 }
 
 /* Reserves a price: until the plan has ended, check_total counts the deployment at its own price or
- * the plan's, whichever is higher. A stopped deployment is not counted. But if the plan starts or
- * changes it, it counts as running from now on, at the plan's price. */
+ * the plan's, whichever is higher. A stopped deployment is not counted, unless the plan starts or
+ * changes it: then it counts as running from now on, at the plan's price. */
 static CHECKED bool begin_change(struct sql_connection *connection,
                                  const struct beginning *beginning, struct error *error)
 {
@@ -137,8 +137,9 @@ static CHECKED bool check_alone(struct sql_connection *connection,
     sql_text(&sql, 0, other, sizeof other);
     sql_text(&sql, 1, job, sizeof job);
     return error_set(error, ERROR_CONFLICT,
-                     "another plan is changing %s (%s): wait for its job %s, or cancel it",
-                     beginning->plan.deployment, other, job);
+                     "another plan (%s) is changing %s: wait for that plan's job %s, or cancel the "
+                     "job",
+                     other, beginning->plan.deployment, job);
 }
 
 static CHECKED bool check_target(const struct beginning *beginning, struct error *error)
@@ -148,8 +149,8 @@ static CHECKED bool check_target(const struct beginning *beginning, struct error
     if (beginning->target.revision == plan->target_revision)
         return true;
     return error_set(error, ERROR_CONFLICT,
-                     "the target %s was changed by %s since the plan was made (revision %lld, not "
-                     "%lld): make a new plan",
+                     "the target %s was changed by %s since the plan was made (its revision is now "
+                     "%lld, no longer %lld): make a new plan",
                      plan->target, beginning->target.created_by,
                      (long long)beginning->target.revision, (long long)plan->target_revision);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a plan and updates its deployment's row; also queues the job that carries out a plan. */
+/* Ends a plan and updates its deployment's row; also queues, or queues again, the job that carries
+ * out a plan. */
 #include <string.h>
 
 #include "store/fleet/fleet_plans.h"
@@ -67,10 +68,10 @@ static CHECKED bool copy_terms(struct sql_connection *connection, const struct e
 
 /* Sets the price and the end of a deployment whose plan failed or was cancelled. While the plan
  * ran, a price was reserved (fleet_plan_begin.c). If the plan changed nothing, the price from
- * before the plan is restored, unless it is higher than the reserved one, because a higher price
- * could exceed a ceiling. If the plan might have changed something, the platform might bill either
- * price and end the server at either time, so the reserved price stays, and the earlier end is
- * stored. */
+ * before the plan is restored, unless that price is higher than the reserved one and could
+ * therefore exceed a ceiling. If the plan might have changed something, it is not known whether the
+ * platform uses the price and the end from before the plan or those of the plan. Then the reserved
+ * price stays, and of the two ends the one that comes first is stored. */
 static CHECKED bool settle_failed(struct sql_connection *connection, const struct ending *ending,
                                   struct error *error)
 {
@@ -129,8 +130,8 @@ struct requeuing {
     size_t count;
 };
 
-/* Finds a plan that is being applied although its job has ended. Sets only the id, principal and
- * job_id of *out. */
+/* Finds a plan whose state is still "applying" although its job has ended. Sets only the id,
+ * principal and job_id of *out. */
 static CHECKED bool find_stranded(struct sql_connection *connection, struct fleet_plan_row *out,
                                   bool *found, struct error *error)
 {

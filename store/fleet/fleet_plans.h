@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans to change deployments. A plan is stored exactly as it was shown, must be approved, and is
- * carried out once, by a job of the kind JOB_KIND_APPLY whose subject is the plan's id. */
+/* Plans to change deployments. A plan is stored exactly as it was shown, and must be approved
+ * before it is carried out. It is carried out once, by a job of the kind JOB_KIND_APPLY whose
+ * subject is the plan's id. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -10,21 +11,23 @@
 
 struct fleet_plan_row {
     char id[ID_SIZE];
-    char digest[DIGEST_TEXT_SIZE];
+    char digest[DIGEST_TEXT_SIZE]; /* of the document without its advice */
     char verb[16]; /* "create", "update", "start", "stop", "scale", "extend", "destroy" */
     char deployment[64];
     char target[64];
     int64_t target_revision;
-    char *document;    /* JSON, heap */
-    int64_t usd_known; /* 0: the price is not known */
-    double usd_per_hour;
-    int64_t ends_ms; /* of the deployment; 0: no end */
-    char at_end[16]; /* "stop", "destroy"; "" without an end */
-    char state[16];  /* "planned", "applying", "done", "failed", "cancelled" */
-    char reason[512];
+    char *document;       /* JSON, heap */
+    int64_t usd_known;    /* 1: usd_per_hour is known; 0: it is not */
+    double usd_per_hour;  /* what the deployment costs once the plan is carried out */
+    int64_t ends_ms;      /* when the deployment is stopped or destroyed; 0: no end */
+    char at_end[16];      /* "stop" or "destroy"; "": no end */
+    char state[16];       /* "planned", "applying", "done", "failed", "cancelled" */
+    char reason[512];     /* why the plan failed or was cancelled; "": neither */
     char job_id[ID_SIZE]; /* "" until the plan begins */
-    char principal[64];   /* who planned it */
-    int64_t created_ms, good_until_ms, finished_ms;
+    char principal[64];   /* who made the plan */
+    int64_t created_ms;
+    int64_t good_until_ms; /* when the plan expires, if it has not begun by then */
+    int64_t finished_ms;   /* when it was done, failed or was cancelled; 0: not yet */
 };
 void fleet_plan_finish(struct fleet_plan_row *plan);
 
@@ -53,12 +56,13 @@ void fleet_plan_rows_free(struct fleet_plan_row *rows, size_t count);
 #define FLEET_WAY_AGENT "agent"
 struct fleet_approval {
     char principal[64];
-    char way[16];
-    char client[128];
+    char way[16];     /* one of FLEET_WAY_... */
+    char client[128]; /* as in struct actor; "": not known */
     int64_t created_ms;
 };
-/* CONFLICT: the plan has already begun, or has expired. If the same principal approves again in the
- * same way, nothing more is stored. */
+/* Stores an approval by the principal of `change`. If this principal has already approved the plan
+ * in this way, no second approval is stored. CONFLICT: the plan has already begun, or it has
+ * expired. */
 CHECKED bool fleet_plan_approve(struct store *store, const char *id, const char *way,
                                 int64_t now_ms, struct change *change, struct error *error);
 /* Lists a plan's approvals, oldest first; free(*out). */
@@ -66,16 +70,16 @@ CHECKED bool fleet_plan_approvals(struct store *store, const char *id, struct fl
                                   size_t *count, struct error *error);
 /* FORBIDDEN unless these approvals are the go-ahead that the target requires; the error says what
  * is missing. To stop or destroy a deployment, one approval by anybody is enough. Any other plan
- * needs the approval of one person, or of two if the target requires two. If one is enough, an
- * agent may approve instead, provided that the deployment's cost and end are known and the cost is
- * within the target's ceilings for agents. Here and in fleet_plan_within, the deployment's life
- * lasts from plan->created_ms to plan->ends_ms. */
+ * needs the approval of one person, or of two people if the target requires two. If the approval
+ * of one person is enough, an agent may approve instead, provided that the deployment's cost and
+ * end are known and the cost is within the target's ceilings for agents. Here and in
+ * fleet_plan_within, the deployment's life lasts from plan->created_ms to plan->ends_ms. */
 CHECKED bool fleet_plan_allowed(const struct fleet_target_row *target,
                                 const struct fleet_plan_row *plan,
                                 const struct fleet_approval *approvals, size_t count,
                                 struct error *error);
-/* FORBIDDEN unless the plan stays within the target's limits for one deployment, or only stops or
- * destroys it. */
+/* FORBIDDEN unless the plan only stops or destroys its deployment, or keeps it within the target's
+ * limits on one deployment. */
 CHECKED bool fleet_plan_within(const struct fleet_target_row *target,
                                const struct fleet_plan_row *plan, struct error *error);
 
@@ -83,44 +87,47 @@ struct fleet_plan_begun {
     char job_id[ID_SIZE];
     bool existed; /* the plan had already begun, with this job; this call changed nothing */
 };
-/* Checks the go-ahead, the ceilings and the name of a new deployment, and queues the job that
- * carries out the plan, in one transaction. `way`: how the principal of `change` approves the plan
- * with this call; NULL: the call is not an approval. `wish`: as in struct fleet_managed_row. */
+/* Checks the go-ahead, the target's ceilings and the name of a new deployment, and queues the job
+ * that carries out the plan, in one transaction. `way`: how this call approves the plan for the
+ * principal of `change`; NULL: the call is not an approval. `wish`: as in fleet_managed_row. */
 CHECKED bool fleet_plan_begin(struct store *store, const char *id, const char *way,
                               const char *wish, int64_t now_ms, struct change *change,
                               struct fleet_plan_begun *out, struct error *error);
 
 /* How a plan ended, and the new values of its deployment's row. */
 struct fleet_plan_end {
-    const char *state, *reason;      /* of the plan */
-    const char *managed_state;       /* state of the deployment; NULL: unchanged */
+    const char *state, *reason;      /* as in struct fleet_plan_row */
+    const char *managed_state;       /* the deployment's new state; NULL: unchanged */
     const char *observed, *baseline; /* JSON; NULL: unchanged */
     const char *wish, *door;         /* JSON; NULL: unchanged */
     bool sets_terms;                 /* the plan's price, end and at_end become the deployment's */
-    /* The plan was not carried out, and nothing was changed on the platform: no change was
-     * requested, or the platform refused all that were. */
+    /* Nothing was changed on the platform: the plan's job requested no change, or the platform
+     * refused every change that it requested. */
     bool changed_nothing;
 };
 /* CONFLICT if the claim is stale. */
 CHECKED bool fleet_plan_end(struct store *store, const struct claim *claim, const char *id,
                             const struct fleet_plan_end *end, int64_t now_ms, struct error *error);
 
-/* Queues a new job for each plan that is still being applied although its job has ended, for
- * example because the store or a credential failed. *count: how many jobs were queued. */
+/* Queues a new job for each plan whose state is still "applying" although its job has ended, for
+ * example because the store or a credential could not be used. *count: how many jobs were
+ * queued. */
 CHECKED bool fleet_plan_requeue(struct store *store, int64_t now_ms, size_t *count,
                                 struct error *error);
 
-/* A row of the journal of a plan's requests. */
+/* A row of a plan's journal. The journal records the requests that carry out or undo the plan's
+ * steps. */
 struct fleet_journal_row {
-    int64_t sequence;
-    char step[64];
-    char action[8];          /* "do", "poll", "undo" */
-    char outcome[16];        /* "": the request is about to be sent */
-    char *poll_url, *detail; /* heap */
+    int64_t sequence; /* position in the journal, from 1 */
+    char step[64];    /* the step's name */
+    char action[8];   /* "do", "poll", "undo" */
+    char outcome[16]; /* what came of the request; "": the request is about to be sent */
+    char *poll_url;   /* heap; the URL to query until the step is done; "": none */
+    char *detail;     /* heap; details of the outcome, for a person; "": none */
     int64_t at_ms;
 };
-/* When this returns true, the row is on disk. CONFLICT: the claim is stale, so the caller must not
- * send any more requests. */
+/* Adds a row, and numbers it. When this returns true, the row is on disk. CONFLICT: the claim is
+ * stale, so the caller must not send any more requests. */
 CHECKED bool fleet_journal_add(struct store *store, const struct claim *claim, const char *plan_id,
                                const struct fleet_journal_row *row, struct error *error);
 /* Lists the rows in the order in which they were added; free with fleet_journal_rows_free. */

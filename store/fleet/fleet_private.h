@@ -11,9 +11,10 @@ struct fleet_managed_row;
 struct fleet_plan_row;
 struct fleet_target_row;
 
-/* Like fleet_target_find and fleet_plan_find. */
+/* Like fleet_target_find. */
 CHECKED bool fleet_target_read(struct sql_connection *connection, const char *name,
                                struct fleet_target_row *out, struct error *error);
+/* Like fleet_plan_find. */
 CHECKED bool fleet_plan_read(struct sql_connection *connection, const char *id,
                              struct fleet_plan_row *out, struct error *error);
 /* CONFLICT: the plan has already begun, or has expired. */
@@ -23,6 +24,8 @@ CHECKED bool fleet_plan_check_good(const struct fleet_plan_row *plan, int64_t no
 CHECKED bool fleet_plan_read_approvals(struct sql_connection *connection, const char *id,
                                        struct fleet_approval **out, size_t *count,
                                        struct error *error);
+/* Stores an approval, like fleet_plan_approve, but does not check whether the plan has begun or has
+ * expired. */
 CHECKED bool fleet_plan_insert_approval(struct sql_connection *connection, const char *id,
                                         const char *way, int64_t now_ms,
                                         const struct change *change, struct error *error);

@@ -51,8 +51,9 @@ static CHECKED bool refuse(const struct fleet_target_row *target, const struct f
     if (target->needs_two)
         return error_set(error, ERROR_FORBIDDEN,
                          "the target %s requires the go-ahead of two people (so far: %zu): "
-                         "another principal must agree on the page /plans/%s or with "
-                         "plan_approve, or an administrator must run `opsbrain plan approve %s`",
+                         "another principal must approve the plan on the page /plans/%s or with "
+                         "plan_approve, or somebody with a shell on the server must run `opsbrain "
+                         "plan approve %s`",
                          target->name, people, plan->id, plan->id);
     return error_set(error, ERROR_FORBIDDEN,
                      "the plan %s needs a person's go-ahead%s: in a client that can ask its user "
@@ -83,7 +84,8 @@ static CHECKED bool check_cost(const struct fleet_target_row *target,
     if (!plan->usd_known && !target->allows_no_price)
         return error_set(
             error, ERROR_FORBIDDEN,
-            "the cost of %s is not known, and the target %s requires a known one (allows_no_price)",
+            "the cost of %s is not known, and the target %s requires a known cost (its "
+            "allows_no_price is false)",
             plan->deployment, target->name);
     if (plan->usd_per_hour <= target->deployment_usd)
         return true;

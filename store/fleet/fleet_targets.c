@@ -77,7 +77,7 @@ static CHECKED bool not_found(struct sql_connection *connection, const char *nam
         return false;
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no target is named \"%.63s\": there are no targets, and an admin adds "
+                         "no target is named \"%.63s\": there are no targets; an admin can add "
                          "one with target_register",
                          name);
     for (size_t i = 0; i < count && i < SHOWN; i++)
@@ -141,7 +141,7 @@ static void write_member(const struct fleet_target_row *row, size_t index, struc
         text_add_integer(out, *(const int64_t *)(const void *)at);
 }
 
-/* Adds the differences to `out`, and returns whether there are any. */
+/* Adds the members that differ to `out`, and returns whether there are any. */
 static bool describe_change(const struct fleet_target_row *before,
                             const struct fleet_target_row *after, struct text *out)
 {
@@ -213,7 +213,9 @@ static CHECKED bool check_place(struct sql_connection *connection,
     if (strcmp(old->place, wanted->place) == 0 && strcmp(old->regions, wanted->regions) == 0)
         return true;
     return check_unused(connection, old->name,
-                        ", so its project, cluster, namespace and regions cannot change", error);
+                        ", so its regions, project, namespace, network, subnetwork, "
+                        "service_account, bucket, reservation and door cannot change",
+                        error);
 }
 
 static CHECKED bool apply_put(struct sql_connection *connection, void *context, struct error *error)

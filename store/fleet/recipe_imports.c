@@ -39,7 +39,7 @@ static CHECKED bool find(struct sql_connection *connection, const char *name,
 
 struct put {
     struct recipe_import wanted; /* its document is borrowed */
-    struct recipe_import row;
+    struct recipe_import row;    /* the newest revision, which is the new one unless `existed` */
     bool existed;
 };
 
@@ -53,7 +53,8 @@ static CHECKED bool check_room(struct sql_connection *connection, struct error *
     return sql_integer(&sql, 0) < RECIPE_IMPORTS_MAX
            || error_set(error, ERROR_CONFLICT,
                         "%d recipes are imported, which is the limit: import a new revision of "
-                        "one of them, or put recipes into the team's folder",
+                        "one of them, or put the new recipe into the team's folder (setting "
+                        "recipes)",
                         RECIPE_IMPORTS_MAX);
 }
 

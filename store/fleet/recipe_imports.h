@@ -4,7 +4,7 @@
 
 #include "store/ledger/change.h"
 
-#define RECIPE_IMPORTS_MAX 500 /* different names */
+#define RECIPE_IMPORTS_MAX 500 /* limit on the number of recipe names */
 
 struct recipe_import {
     char name[64];
@@ -16,9 +16,9 @@ struct recipe_import {
 void recipe_import_finish(struct recipe_import *row);
 void recipe_imports_free(struct recipe_import *rows, size_t count);
 
-/* Adds the next revision of the recipe. *existed: the newest revision already has this document,
- * and is returned instead. CONFLICT: the name is new, and there are already RECIPE_IMPORTS_MAX
- * names. Free *out with recipe_import_finish. */
+/* Adds the first or the next revision of the recipe. *existed: the newest revision already has this
+ * document, so nothing is added, and *out is that revision. CONFLICT: the name is new, and there
+ * are already RECIPE_IMPORTS_MAX names. Free *out with recipe_import_finish. */
 CHECKED bool recipe_import_put(struct store *store, const char *name, const char *document,
                                int64_t now_ms, struct change *change, struct recipe_import *out,
                                bool *existed, struct error *error);

@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "store/ledger/store_private.h"
 
-#define SERIES_LIMIT_BYTES (16 << 20) /* bytes after unpacking */
+#define SERIES_LIMIT_BYTES (16 << 20) /* maximum size after unpacking */
 
 static CHECKED bool unpack(const void *data, size_t length, json_t **out, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stored scrapes of the model server's metrics from an attempt to measure a cell. */
+/* The scrapes of a model server's metrics that were made during an attempt to measure a cell. */
 #pragma once
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores what a sweep's job does: its attempts to measure cells, and the cells that it skips or
- * infers. Each write first checks the job's claim. */
+ * infers. Each write first checks the job's claim (jobs.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ struct ending {
     int64_t now_ms;
 };
 
-/* Ends the attempt if it is running under this claim and its cell is still pending. */
+/* CONFLICT unless the attempt is running under this claim and its cell is still pending. */
 static CHECKED bool end_attempt(struct sql_connection *connection, const struct ending *ending,
                                 struct error *error)
 {
@@ -188,7 +188,7 @@ static CHECKED bool insert_series(struct sql_connection *connection, const struc
     return sql_run(&sql, error);
 }
 
-/* Marks the runs that have no pending cells left as finished. */
+/* Marks as finished every run of the job's sweep that has no pending cells left. */
 static CHECKED bool finish_runs(struct sql_connection *connection, const char *job_id,
                                 int64_t now_ms, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads cells and attempts as rows, and the histograms and request records of one attempt; also
- * writes a cell's load as text. */
+/* Reads cells, attempts, and an attempt's histograms and request records; also writes a cell's load
+ * as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,8 +172,8 @@ bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size
         return false;
     if (!found)
         return error_set(error, ERROR_NOT_FOUND,
-                         "no request records are stored for attempt %lld: they were deleted after "
-                         "records_days, or never written",
+                         "no request records are stored for attempt %lld: they were deleted "
+                         "(setting records_days), or never written",
                          (long long)attempt_id);
     const void *data = sql_blob(&sql, 1, length);
     *out = memory_zeroed(*length, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declares the store, and struct change, which says who changes the store and by which call. */
+/* Declares the store, and struct change, which says who changes the store and with which call. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +10,9 @@
 
 struct store;
 
-/* Names in the audit log that no principal can have: they stand for the server itself, and for
- * callers without valid credentials. */
-#define AUDIT_SERVER "(server)"
-#define AUDIT_NOBODY "(nobody)"
+/* Names in the audit log that no principal can have. */
+#define AUDIT_SERVER "(server)" /* stands for the server itself */
+#define AUDIT_NOBODY "(nobody)" /* stands for callers without valid credentials */
 
 /* The author of a change, for the audit log. Strings are borrowed. */
 struct actor {
@@ -25,17 +24,19 @@ struct actor {
 
 /* A change with its author. A store function that changes something for a caller takes a pointer to
  * this struct, and writes the audit row in the same transaction. The pointer is NULL if the change
- * gets no audit row (jobs, scrapes, retention). */
+ * gets no audit row. */
 struct change {
     struct actor actor;
     const char *tool;      /* the tool or command that makes the change, such as "key add" */
-    const char *arguments; /* JSON without secrets, of which at most 4 KiB are stored */
-    /* Identifies a request that takes several rounds, so that it takes effect only once; NULL:
-     * none. */
+    const char *arguments; /* JSON without secrets; at most 4 KiB of it are stored */
+    /* Identifies a request that takes several rounds (server/mcp/multi_round.h), so that it takes
+     * effect only once; NULL: the request takes one round. */
     const char *nonce;
     const struct text *changed; /* JSON {"member": [before, after]}; NULL: not recorded */
-    /* CONFLICT if the principal has stored this much or more; 0: no limit. */
+    /* The change fails with CONFLICT if the principal has already stored this much or more; 0: no
+     * limit. */
     int64_t storage_limit_bytes;
-    int64_t intent; /* set by audit_log_announce: id of the row that announces the change */
-    bool written;   /* set by the store once the change and its audit row are committed */
+    /* Set by audit_log_announce: the id of the audit row that announces the change; 0: none. */
+    int64_t intent;
+    bool written; /* set by the store once the change and its audit row are committed */
 };

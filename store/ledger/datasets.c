@@ -20,7 +20,8 @@
     COLUMN(struct dataset_entry, TEXT, principal, OF "principal")                                  \
     COLUMN(struct dataset_entry, INTEGER, created_ms, OF "created_ms")
 static const struct sql_columns columns = SQL_COLUMNS(struct dataset_entry, DATASET_COLUMNS);
-#define DATA_COLUMN ((int)columns.count) /* the column `data`, after those above */
+/* The index of the column `data`, which follows those above. */
+#define DATA_COLUMN ((int)columns.count)
 
 void dataset_entry_finish(struct dataset_entry *entry)
 {

@@ -8,16 +8,21 @@
 #define DATASET_NAME_SIZE 64
 
 struct dataset_entry {
-    char name[DATASET_NAME_SIZE], digest[65], kind[16], principal[64];
-    int64_t rows, skipped; /* how many of the file's records are usable, and how many are not */
+    char name[DATASET_NAME_SIZE];
+    char digest[65];    /* from dataset_digest (bench/workload/dataset.h) */
+    char kind[16];      /* "prompts" or "lengths" */
+    char principal[64]; /* who imported it */
+    int64_t rows;       /* how many of the file's records can be used */
+    int64_t skipped;    /* how many of them cannot */
     int64_t file_bytes, created_ms;
     char *lengths; /* JSON, heap: statistics of the lengths in tokens */
 };
 void dataset_entry_finish(struct dataset_entry *entry);
 void dataset_entries_free(struct dataset_entry *entries, size_t count);
 
-/* Stores a dataset with its audit row; sets the principal and the time. *existed: there was already
- * a dataset with this name and digest. CONFLICT: a different dataset has this name. */
+/* Stores a dataset, with the principal of `change` and the time `now_ms`, and its audit row.
+ * *existed: there already was a dataset with this name and digest, so only the audit row is added.
+ * CONFLICT: a different dataset has this name. */
 CHECKED bool dataset_entry_create(struct store *store, const struct dataset_entry *entry,
                                   const void *data, size_t length, int64_t now_ms,
                                   struct change *change, bool *existed, struct error *error);

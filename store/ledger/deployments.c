@@ -192,7 +192,9 @@ static CHECKED bool store_revision(struct sql_connection *connection, struct edi
     return true;
 }
 
-/* A caller who continues to use a removed name must not reach somebody else's server. */
+/* A caller who continues to use the name of a removed deployment must not reach somebody else's
+ * server. So if that deployment has an owner, only the owner and admins may register its name
+ * again. */
 static CHECKED bool check_owner(const struct edit *edit, const struct deployment *old,
                                 struct error *error)
 {
@@ -247,8 +249,8 @@ static CHECKED bool apply_change(struct sql_connection *connection, void *contex
         return false;
     if (old.revision != row->revision)
         return error_set(error, ERROR_CONFLICT,
-                         "deployment \"%s\" was changed by %s in the meantime (revision %lld, not "
-                         "%lld): read it again and repeat the change",
+                         "deployment \"%s\" was changed by %s in the meantime (its revision is now "
+                         "%lld, no longer %lld): read it again and repeat the change",
                          row->name, old.created_by, (long long)old.revision,
                          (long long)row->revision);
     row->id = old.id;

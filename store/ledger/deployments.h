@@ -19,15 +19,15 @@ struct deployment {
     char quantization[64];
     char engine[32];
     char hardware[128];
-    int64_t chips; /* accelerators; 0: not stated */
+    int64_t chips; /* number of accelerators; 0: not stated */
     char region[64];
     char secret[64];   /* the secret's name */
     char labels[2048]; /* JSON object of strings */
     /* JSON object of integers: max_instances, container_concurrency, max_running. */
     char limits[1024];
     char created_by[64]; /* the author of this revision */
-    /* Only this principal and admins may change the URL or the secret, or remove the
-     * deployment. */
+    /* Only this principal and admins may change the URL or the secret, or remove the deployment.
+     * "": only admins may. */
     char owner[64];
     int64_t created_ms, changed_ms, retired_ms; /* retired_ms 0: not retired */
     /* Only an input: the origin to which the secret is bound when this revision is stored;
@@ -35,9 +35,10 @@ struct deployment {
     char origin_to_bind[ORIGIN_SIZE];
 };
 
-/* CONFLICT: a deployment that is not retired has this name. A retired deployment of this name
- * becomes active again, as a new revision; if it has an owner, it keeps that owner. FORBIDDEN: it
- * has an owner, and the caller is neither that owner nor an admin. */
+/* Adds a deployment. If a retired deployment has this name, that deployment becomes active again,
+ * with a new revision, and keeps its owner if it has one. FORBIDDEN: the retired deployment has an
+ * owner, and the caller is neither that owner nor an admin. CONFLICT: a deployment that is not
+ * retired has this name. */
 CHECKED bool deployment_add(struct store *store, const struct deployment *deployment,
                             int64_t now_ms, struct change *change, struct deployment *out,
                             struct error *error);
@@ -56,8 +57,8 @@ CHECKED bool deployment_find_revision(struct store *store, int64_t id, int64_t r
 /* Returns whether a measurement of one also describes the other, that is, whether everything that
  * can affect a measurement is the same. Labels, owner, author and secret can differ. */
 bool deployment_measures_same(const struct deployment *a, const struct deployment *b);
-/* *first: the earliest revision since which, up to `revision`, nothing has changed that can affect
- * a measurement (deployment_measures_same). */
+/* *first: the earliest revision such that, from it to `revision`, nothing changed that can affect a
+ * measurement (deployment_measures_same). */
 CHECKED bool deployment_same_since(struct store *store, int64_t id, int64_t revision,
                                    int64_t *first, struct error *error);
 /* Lists the deployments that are not retired, in order of name, beginning after the name `after`

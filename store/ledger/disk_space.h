@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two limits on what principals other than admins can store. Part of the data folder's disk is
+/* Two limits on what principals other than admins can store: part of the data folder's disk is
  * reserved for admins and for running jobs, and each principal can store only a limited number of
  * bytes. */
 #pragma once
@@ -11,17 +11,17 @@ struct disk_space {
     int64_t reserve_bytes; /* 0: nothing is reserved */
 };
 
-/* The usual `share` for disk_space_reserve: at most a tenth of the disk is reserved. */
+/* The usual `share` in disk_space_reserve: at most a tenth of the disk is reserved. */
 #define DISK_SPACE_SHARE 10
 
-/* Reserves `bytes` of the disk, but at most the fraction 1 / share of it. Call this before
- * other threads use the store. */
+/* Reserves `bytes` of the disk, but at most the fraction 1 / share of the disk. 0 bytes: reserves
+ * nothing. Call this before other threads use the store. */
 void disk_space_reserve(struct store *store, int64_t bytes, int64_t share);
 /* Reads the disk's current state. If that fails, or disk_space_reserve was never called, the disk
  * counts as having room: INT64_MAX bytes are free, and nothing is reserved. */
 void disk_space_read(const struct store *store, struct disk_space *out);
 /* Call this before adding data that is not needed to finish or clean up anything. BUSY: some space
- * is reserved, and no other space is free. */
+ * is reserved, and no more than that is free. */
 CHECKED bool disk_space_check(const struct store *store, struct error *error);
 
 /* Approximately how many bytes of each kind a principal has stored or caused to be stored. Other

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints that jobs measure, one job at a time per endpoint: their names, the jobs that hold
- * them, and the jobs that wait for them. */
+/* The endpoints that jobs measure, one job at a time per endpoint: the endpoints' names, the jobs
+ * that hold them, and the jobs that wait for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ bool endpoint_lease_name(const char *url, char out[ENDPOINT_NAME_SIZE], struct e
     COLUMN(struct endpoint_lease, INTEGER, granted_ms, OF "granted_ms")
 static const struct sql_columns columns = SQL_COLUMNS(struct endpoint_lease, LEASE_COLUMNS);
 
-/* Omits the rows whose turn is NULL: their jobs neither hold the endpoint nor wait for it yet. */
+/* Omits the rows whose turn is NULL: the jobs of those rows neither hold the endpoint nor wait for
+ * it yet. */
 #define SELECT_LEASES                                                                              \
     SQL_SELECT(LEASE_COLUMNS, "l.")                                                                \
     "FROM endpoint_leases l JOIN jobs j ON j.id = l.job_id WHERE l.turn IS NOT NULL "
@@ -67,7 +68,7 @@ bool endpoint_lease_list(struct store *store, struct endpoint_lease **out, size_
     return true;
 }
 
-/* Finds the endpoint that the job waits for, and the job's place in line there. */
+/* Finds the endpoint that the job waits for, and the job's place in line there, counted from 1. */
 static CHECKED bool find_awaited(struct sql_connection *connection, const char *job_id,
                                  struct line_place *out, bool *found, struct error *error)
 {

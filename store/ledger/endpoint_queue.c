@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of jobs that wait for endpoints: how a job joins a line, gets its endpoint and leaves
  * the line. A job that needs two endpoints joins the line for the second only when it holds the
- * first, and all jobs take endpoints in the order of the endpoints' names, so that no two jobs wait
- * for each other. Everything here runs in the caller's transaction. */
+ * first. All jobs take endpoints in the order of the endpoints' names, so that no two jobs wait for
+ * each other. Everything here runs in the caller's transaction. */
 #include "base/core/memory.h"
 #include "store/ledger/jobs.h"
 #include "store/ledger/store_private.h"
 
 /* A line is served in rounds, with at most one job of each principal in a round; `turn` is the
- * round's number. A job gets the round after that of its principal's last job in this line, but not
- * a round before the current one. So every principal that waits runs one job before any of them
- * runs a second, and leaving the line and joining it again gains nothing. */
+ * number of a job's round, counted from 1. The round that a job gets is the one after the round of
+ * its principal's last job in this line, or the current round, whichever is later. So every
+ * principal that waits runs one job before any of them runs a second, and leaving the line and
+ * joining it again gains nothing. */
 static CHECKED bool assign_turn(struct sql_connection *connection, const char *job_id,
                                 const char *endpoint, int64_t *turn, struct error *error)
 {
@@ -46,7 +47,8 @@ static CHECKED bool queue_at(struct sql_connection *connection, const char *job_
     return sql_run(&sql, error);
 }
 
-/* Joins the line for the next endpoint that the job needs; *is_queued false: it needs no more. */
+/* Joins the line for the next endpoint that the job needs. *is_queued false: the job needs no more
+ * endpoints. */
 static CHECKED bool queue_at_next(struct sql_connection *connection, const char *job_id,
                                   bool *is_queued, struct error *error)
 {
@@ -120,7 +122,8 @@ bool endpoint_queue_advance(struct sql_connection *connection, const char *job_i
     return true;
 }
 
-/* If the job waits in a line, moves its principal's later jobs in that line one round forward. */
+/* If the job waits in a line, decrements the round of each later job of its principal in that
+ * line. */
 static CHECKED bool advance_later_jobs(struct sql_connection *connection, const char *job_id,
                                        struct error *error)
 {

@@ -7,7 +7,7 @@
 #include "store/ledger/events.h"
 #include "store/ledger/store_private.h"
 
-#define UNENDED_KEPT_MS (24 * 60 * 60 * 1000LL) /* for calls that have not ended */
+#define UNENDED_KEPT_MS (24 * 60 * 60 * 1000LL) /* how long calls that have not ended are kept */
 
 struct opening {
     char stream[EVENT_STREAM_KEY_SIZE];

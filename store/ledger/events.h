@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of streams, numbered per stream, so that a client can resume a stream after losing
- * its connection. */
+/* The events of streams, and the calls that are answered with streams, so that a client can resume
+ * a stream after losing its connection. The events of each stream are numbered. */
 #pragma once
 
 #include "base/core/random.h"
 #include "store/ledger/change.h"
 
 struct event_row {
-    int64_t sequence;
-    char *frame; /* the event's data; heap */
+    int64_t sequence; /* the event's number */
+    char *frame;      /* the event's data, which is JSON; heap */
 };
 #define EVENTS_PER_STREAM 256
 #define EVENTS_KEPT_MS (10 * 60 * 1000)
 #define EVENT_STREAM_KEY_SIZE (ID_SIZE + 24)
 /* Writes the key under which a session's stream is stored: `key` in event_add and event_list. */
 void event_stream_key(const char *session, const char *stream, char out[EVENT_STREAM_KEY_SIZE]);
-/* Queues an event, which is written within about a second, together with others; a failure is
- * logged. The caller numbers the events of a stream in ascending order; the newest
+/* Queues an event, which is written within about a second, together with others; if writing fails,
+ * that is logged. The caller numbers the events of a stream in ascending order. The newest
  * EVENTS_PER_STREAM of each stream are kept. BUSY: too many rows are waiting to be written, or the
  * store is being closed. */
 CHECKED bool event_add(struct store *store, const char *key, int64_t sequence, const char *frame,
@@ -35,8 +35,9 @@ struct event_call {
     char *message_id;    /* the JSON-RPC id of the call, as JSON; heap */
     char request_id[40]; /* as in the log and the audit log */
     int64_t created_ms;
-    int64_t ended_ms; /* 0: it is still running, or the server was killed before storing its end */
-    int64_t sequence; /* of its newest event; 0: no event is kept */
+    /* 0: the call is still running, or the server was killed before it stored the call's end. */
+    int64_t ended_ms;
+    int64_t sequence; /* the number of the stream's newest event; 0: no event is kept */
 };
 /* When this returns true, the call is on disk, so that a client can resume its stream even after
  * the server restarts. Nothing is stored if the session has ended. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Idempotency keys. If a principal calls a tool again with the same key and arguments, the second
- * call starts nothing new and is told what the first one started. This works as long as the key is
- * kept (retention.c). */
+ * call starts nothing new, and its answer says what the first call started. This works as long as
+ * the key is kept (retention.c). */
 #include <string.h>
 
 #include "store/ledger/jobs.h"

@@ -40,7 +40,8 @@ void import_rows_free(struct import_row *rows, size_t count)
     free(rows);
 }
 
-/* Reads the file's other names as a JSON array. */
+/* Sets row->other_names to a JSON array of the names, other than row->name, under which the file
+ * was imported. */
 static CHECKED bool read_other_names(struct sql_connection *connection, struct import_row *row,
                                      struct error *error)
 {
@@ -146,7 +147,7 @@ struct creation {
     const char *principal;
     int64_t now_ms, cell_count;
     char id[ID_SIZE];
-    char earlier[ID_SIZE]; /* the newest import of the same file and format; "": none */
+    char earlier[ID_SIZE]; /* the newest existing import of this file and format; "": none */
     char detail[300];
     bool existed;
     struct import_row row;

@@ -11,8 +11,9 @@ struct import_row {
     char corrects[ID_SIZE]; /* the earlier import that this one corrects; "": none */
     char digest[65], format[32], name[160], deployment[96], principal[64];
     int64_t file_bytes, cell_count, created_ms;
-    char *stated, *document; /* JSON, heap */
-    char *other_names;       /* JSON array of the file's other names, heap */
+    char *stated;      /* JSON of the facts that the caller stated, heap */
+    char *document;    /* JSON of the run without its cells (evidence_document), heap */
+    char *other_names; /* JSON array of other names under which the file was imported, heap */
 };
 void import_row_finish(struct import_row *row);
 void import_rows_free(struct import_row *rows, size_t count);
@@ -29,14 +30,14 @@ struct import_order {
 };
 
 /* Stores an import with its cells, unless one with the same file, format and stated facts exists
- * already; if `order` states no facts, the facts of the existing import do not matter. If one
- * exists, *existed is true, *out is the newest such import, and the order's name becomes one of its
- * names. A new import corrects the newest earlier import of the same file and format, if there is
- * one. In both cases, an audit row is added. Free *out with import_row_finish. */
+ * already; if `order` states no facts, the facts of the existing import do not matter. If such an
+ * import exists, *existed is true, *out is the newest one, and the order's name becomes one of
+ * its names. A new import corrects the newest earlier import of the same file and format, if there
+ * is one. In either case, an audit row is added. Free *out with import_row_finish. */
 CHECKED bool import_create(struct store *store, const struct import_order *order, int64_t now_ms,
                            struct change *change, struct import_row *out, bool *existed,
                            struct error *error);
-/* NOT_FOUND: the message names the id. Free *out with import_row_finish. */
+/* NOT_FOUND: no import has this id; the message names it. Free *out with import_row_finish. */
 CHECKED bool import_find(struct store *store, const char *id, struct import_row *out,
                          struct error *error);
 /* Lists the imports for a deployment (NULL: all imports) that were created before before_ms (0: at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process does with a job that it owns: it claims the job, sends heartbeats, and finishes
- * the job or gives it back. Also makes jobs that other processes left running claimable again. */
+/* What a process does with a job: claims it, sends heartbeats, and finishes it or gives it back.
+ * Also makes jobs claimable again that other processes left running. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static bool is_listed(const char *const *kinds, const char *kind)
     return *kinds != NULL;
 }
 
-/* This process's own jobs are never orphaned, even if their leases look expired because the clock
- * was changed. */
+/* Another process's job is marked as running, but its lease has ended. This process's own jobs are
+ * never orphaned, even if their leases look expired because the clock was changed. */
 #define ORPHANED "(state = 'running' AND lease_until_ms < ?1 AND owner <> ?2) "
 /* The job waits for an endpoint, and another job holds it or is ahead in the line for it. */
 #define ENDPOINT_BUSY                                                                              \
@@ -49,9 +49,9 @@ static bool is_listed(const char *const *kinds, const char *kind)
     "ON other.endpoint = mine.endpoint AND other.id <> mine.id WHERE mine.job_id = jobs.id "       \
     "AND mine.turn IS NOT NULL AND mine.granted_ms IS NULL AND (other.granted_ms IS NOT NULL "     \
     "OR other.turn < mine.turn OR (other.turn = mine.turn AND other.id < mine.id))) "
-/* Numbers for ordering jobs: the later a job of the same principal was last claimed, the greater is
- * PRINCIPAL_SERVED; the later one of the job's endpoints was last granted, the greater is
- * ENDPOINTS_SERVED. 0: never. */
+/* Two numbers by which jobs are sorted. PRINCIPAL_SERVED: the greater, the more recently a job of
+ * the same principal was claimed; 0: never. ENDPOINTS_SERVED: the greater, the more recently any of
+ * the job's endpoints was granted to a job; 0: never. */
 #define PRINCIPAL_SERVED                                                                           \
     "coalesce((SELECT number FROM served_principals s WHERE s.principal = jobs.principal), 0) "
 #define ENDPOINTS_SERVED                                                                           \
@@ -111,8 +111,8 @@ static CHECKED bool note_served(struct sql_connection *connection, const char *j
     return job_execute(connection, SERVED, job_id, 0, error);
 }
 
-/* Finds a job that holds all endpoints that it needs. If a job needs two endpoints and gets only
- * the first, it joins the line for the second, and the search starts again. */
+/* Finds a claimable job, and grants it the endpoint that it waits for. If the job needs another
+ * endpoint as well, it joins the line for that one, and the search starts again. */
 static CHECKED bool find_ready(struct sql_connection *connection, struct claiming *claiming,
                                struct error *error)
 {
@@ -175,7 +175,7 @@ bool job_claim(struct store *store, const char *owner, const char *const *kinds,
 
 struct releasing {
     const char *owner;
-    bool has_lock; /* this process has locked the folder */
+    bool has_lock; /* whether this process has locked the data folder */
 };
 
 static CHECKED bool apply_orphans(struct sql_connection *connection, void *context,

@@ -19,10 +19,11 @@ struct job {
     enum job_state state;
     char principal[64];
     int64_t created_ms, started_ms, finished_ms; /* 0: not yet */
-    int64_t updated_ms;  /* last change; heartbeats count only if progress or message changes */
-    char owner[ID_SIZE]; /* the process that last claimed it; "": not claimed, or given back */
-    int64_t lease_until_ms, fence;
-    int64_t cancel_requested_ms;
+    int64_t updated_ms;     /* last change; heartbeats count only if progress or message changes */
+    char owner[ID_SIZE];    /* the process that last claimed it; "": not claimed, or given back */
+    int64_t lease_until_ms; /* after this time, other processes can claim the running job */
+    int64_t fence;          /* the fencing token: how often the job was claimed */
+    int64_t cancel_requested_ms; /* 0: not requested */
     double progress, progress_total;
     char message[256];
     char outcome[4096]; /* JSON object; has the member "error" if the job failed */
@@ -34,14 +35,14 @@ bool job_is_over(const struct job *job);
  * job's newest. */
 struct claim {
     char job_id[ID_SIZE];
-    int64_t fence;
+    int64_t fence; /* the job's fence when it was claimed */
 };
 
 /* The kind of the jobs that carry out plans (store/fleet/fleet_plans.h). A cancelled job of this
  * kind undoes what it did. */
 #define JOB_KIND_APPLY "apply"
 
-/* Queues a job. For a sweep, call sweep_create or sweep_reopen instead, which queue its job. */
+/* Queues a job. A sweep's job is queued by sweep_create or sweep_reopen instead. */
 CHECKED bool job_add(struct store *store, const char *kind, const char *subject,
                      const char *principal, int64_t now_ms, struct change *change, struct job *out,
                      struct error *error);
@@ -49,9 +50,9 @@ CHECKED bool job_find(struct store *store, const char *id, struct job *out, stru
 struct job_filter {
     const char *kind, *principal, *subject; /* NULL: any */
     int state;                              /* -1: any */
-    int64_t before_ms;                      /* 0: from the newest */
+    int64_t before_ms;                      /* only jobs created before this time; 0: any */
 };
-/* Newest first. free(*out). */
+/* Lists jobs, newest first. free(*out). */
 CHECKED bool job_list(struct store *store, const struct job_filter *filter, size_t limit,
                       struct job **out, size_t *count, struct error *error);
 /* Counts the jobs in each state. */
@@ -63,8 +64,8 @@ CHECKED bool job_counts(struct store *store, int64_t counts[JOB_CANCELLED + 1],
  * neither for an answer nor for other jobs at an endpoint. *found false: there is no such job. Of
  * several such jobs, claims the one whose principal has the fewest running jobs; among equals, the
  * one whose principal's last job was claimed the longest ago, then the one whose endpoints were
- * granted the longest ago, then the oldest. The same transaction increments the fence, and marks
- * the attempts that the previous owner left running as interrupted. */
+ * last granted the longest ago, then the oldest. The same transaction increments the fence, and
+ * marks the attempts that the previous owner left running as interrupted. */
 CHECKED bool job_claim(struct store *store, const char *owner, const char *const *kinds,
                        int64_t now_ms, int64_t lease_ms, struct job *out, bool *found,
                        struct error *error);
@@ -77,10 +78,10 @@ struct job_beat {
     double progress, progress_total;
     char message[256];
     bool stale;            /* out: the job was claimed again, or has ended */
-    bool cancel_requested; /* out */
+    bool cancel_requested; /* out: the job was asked to stop */
 };
-/* For each claim, extends the job's lease and stores its progress, all in one transaction. If a
- * claim is stale, nothing is stored, and `stale` is set. */
+/* For each claim, extends the job's lease and stores its progress, all in one transaction. For a
+ * stale claim, stores nothing and sets `stale`. */
 CHECKED bool job_heartbeat(struct store *store, struct job_beat *beats, size_t count,
                            int64_t now_ms, int64_t lease_ms, struct error *error);
 struct job_ending {
@@ -88,7 +89,8 @@ struct job_ending {
     const char *outcome_json; /* NULL: none */
     /* The state in which the job's sweep ends; NULL: the sweep fails or is cancelled, like the job,
      * or the job has no sweep. */
-    const char *sweep_state, *sweep_reason;
+    const char *sweep_state;
+    const char *sweep_reason; /* NULL: "its job was ", followed by the state */
 };
 /* Ends the job and its sweep, gives up the job's endpoints, and marks attempts that are still
  * running as interrupted. A sweep that has already ended stays as it is. CONFLICT: the claim is
@@ -99,7 +101,7 @@ CHECKED bool job_finish(struct store *store, const struct claim *claim,
  * answer. */
 CHECKED bool job_yield(struct store *store, const struct claim *claim, struct error *error);
 /* Cancels a queued job and its sweep. A running job, or any job of the kind JOB_KIND_APPLY, is only
- * asked to stop. CONFLICT: the job has ended. */
+ * asked to stop. CONFLICT: the job has already ended. */
 CHECKED bool job_cancel(struct store *store, const char *id, int64_t now_ms, struct change *change,
                         struct job *out, struct error *error);
 
@@ -125,15 +127,15 @@ CHECKED bool endpoint_lease_list(struct store *store, struct endpoint_lease **ou
 /* Where a queued job waits. */
 struct line_place {
     char endpoint[ENDPOINT_NAME_SIZE];
-    size_t place;                /* from 1 */
+    size_t place;                /* the job's place in line, from 1 */
     struct endpoint_lease first; /* the endpoint's holder; if there is none, the first in line */
 };
 /* *found false: the job does not wait in a line. */
 CHECKED bool job_line_place(struct store *store, const char *job_id, struct line_place *out,
                             bool *found, struct error *error);
 
-/* Sets `subject` to the id of what an earlier call with this idempotency key started. CONFLICT:
- * that call had different arguments. */
+/* Sets `subject` to the id of what an earlier call with this idempotency key started. *found false:
+ * there was no such call. CONFLICT: that call had different arguments. */
 CHECKED bool idempotency_find(struct store *store, const char *principal, const char *tool,
                               const char *key, const char *arguments_digest, char subject[ID_SIZE],
                               bool *found, struct error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts that model servers reported about themselves. A row is added only if they changed. */
+/* Facts that model servers reported about themselves. A row is added only if a deployment's facts
+ * or revision differ from those in its newest row. */
 #include <string.h>
 
 #include "base/core/text.h"

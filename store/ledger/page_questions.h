@@ -11,12 +11,14 @@ struct page_question {
     char tool[64], client[128];
     char *params; /* JSON params of elicitation/create: message, requestedSchema; heap */
     char *answer; /* JSON object with action and content; heap; NULL: not answered */
-    int64_t asked_ms, expires_ms;
+    int64_t asked_ms;
+    int64_t expires_ms;  /* from this time on, no answer is accepted */
     int64_t answered_ms; /* 0: not answered */
 };
 void page_question_finish(struct page_question *question);
 
-/* Adds a question. If one with that id already exists, it stays as it is, with its answer. */
+/* Adds a question. If a question with that id already exists, that one stays as it is, with its
+ * answer. */
 CHECKED bool page_question_add(struct store *store, const struct page_question *question,
                                struct error *error);
 /* NOT_FOUND: there is no such question, or retention deleted it after a day. Free *out with

@@ -12,7 +12,7 @@
 struct timeline_verdict plausible_time(struct store *store, int64_t wall_ms, int64_t uptime_ms);
 /* The same, with the current time and uptime. */
 struct timeline_verdict plausible_time_now(struct store *store);
-/* Trusts the wall clock until it jumps again. *before: the verdict until now. */
+/* Trusts the wall clock until it jumps again. *before: the verdict before this call. */
 CHECKED bool plausible_time_accept(struct store *store, int64_t wall_ms, int64_t uptime_ms,
                                    struct change *change, struct timeline_verdict *before,
                                    struct error *error);

@@ -281,8 +281,8 @@ static CHECKED bool apply_revoke(struct sql_connection *connection, void *contex
     revoking->revoked = sql_changes(&sql);
     return revoking->revoked > 0
            || error_set(error, ERROR_NOT_FOUND,
-                        "\"%s\" is neither the id of an unrevoked key nor a principal with one: "
-                        "`opsbrain key list` shows all keys",
+                        "\"%s\" is neither the id of an unrevoked key nor the name of a principal "
+                        "that has one: `opsbrain key list` shows all keys",
                         revoking->id_or_principal);
 }
 

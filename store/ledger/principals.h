@@ -9,7 +9,7 @@
 
 /* Each role is allowed to do everything that the roles before it are allowed to do. */
 enum role {
-    ROLE_NONE, /* allows nothing; the role of table rows that do not name a role */
+    ROLE_NONE, /* allows nothing; the role of tools, resources and prompts that state no role */
     ROLE_VIEWER,
     ROLE_OPERATOR,
     ROLE_ADMIN,
@@ -71,13 +71,14 @@ CHECKED bool api_key_revoke(struct store *store, const char *id_or_principal, in
 struct principal_row {
     struct principal principal;
     int64_t created_ms, last_used_ms; /* 0: never used */
-    int64_t keys, valid_keys;         /* how many keys it ever had; how many are valid now */
+    int64_t keys;                     /* how many keys it ever had */
+    int64_t valid_keys;               /* how many of them are neither revoked nor expired */
 };
 /* Lists principals, sorted by name. free(*out). */
 CHECKED bool principal_list(struct store *store, struct principal_row **out, size_t *count,
                             struct error *error);
 /* Sets the role of a principal, which is also the role of all its keys. *before: the previous role.
- * NOT_FOUND: the message names the principal. */
+ * NOT_FOUND: there is no such principal; the message names it. */
 CHECKED bool principal_set_role(struct store *store, const char *name, enum role role,
                                 struct change *change, enum role *before, struct error *error);
 
@@ -88,18 +89,19 @@ struct session_row {
     char client[128];
     char *capabilities; /* JSON, heap */
     int64_t created_ms, last_seen_ms;
-    /* session_add ignores the following members. */
-    int64_t received;   /* the newest event of its long-lived stream that a connection received */
-    int64_t last_event; /* the newest stored event of that stream; 0: none */
-    int64_t log_level;  /* the log level that its client set; -1: none */
+    /* session_add ignores the following members. The first two are the numbers of events in the
+     * session's long-lived stream; 0: none. */
+    int64_t received;   /* the newest event that a connection received */
+    int64_t last_event; /* the newest stored event */
+    int64_t log_level;  /* the log level that its client set (enum severity); -1: none */
 };
 /* In every session, the id of the long-lived stream (events.h), which carries the messages that do
  * not belong to a call. */
 #define SESSION_STREAM_ID "0"
 CHECKED bool session_add(struct store *store, const struct session_row *session,
                          struct error *error);
-/* These two do not wait: the value is stored within about a second (deferred_timestamps_note),
- * unless the stored value is greater. */
+/* session_set_seen and session_set_received do not wait: the value is stored within about a second
+ * (deferred_timestamps_note), unless the stored value is greater. */
 void session_set_seen(struct store *store, const char *id, int64_t now_ms);
 void session_set_received(struct store *store, const char *id, int64_t sequence);
 /* The level is on disk when this returns. */

@@ -12,7 +12,8 @@ struct question_row {
     char key[QUESTION_KEY_SIZE];
     char *request; /* JSON object with method and params, heap */
     char *answer;  /* JSON object, heap; NULL: not answered */
-    int64_t asked_ms, answered_ms;
+    int64_t asked_ms;
+    int64_t answered_ms; /* 0: not answered */
 };
 
 struct question_text {

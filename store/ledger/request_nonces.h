@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For requests that take several rounds: stores the key that signs the state that clients carry
- * from one round to the next, and the result of the last round. */
+/* For requests that take several rounds (server/mcp/multi_round.h): stores the key that signs the
+ * state that clients carry from one round to the next, and the requests that were carried out, each
+ * with its nonce and result. */
 #pragma once
 
 #include "base/core/digest.h"
@@ -15,7 +16,9 @@ CHECKED bool request_nonce_key_load(struct store *store, const char *name,
 struct request_nonce {
     char request_id[40];
     int64_t created_ms;
-    char *result; /* heap; NULL: still being answered, or the server stopped first */
+    /* Heap; NULL: the request is still being answered, or its result was not stored, because it was
+     * too long or the server stopped first. */
+    char *result;
 };
 /* *found: whether the nonce was used. If so, the caller frees out->result. */
 CHECKED bool request_nonce_find(struct store *store, const char *nonce, struct request_nonce *out,

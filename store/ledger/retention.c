@@ -10,7 +10,7 @@
 #define SHRINK_ROUNDS 64
 
 struct rule {
-    size_t days_offset;    /* offset in struct retention of the number of days */
+    size_t days_offset;    /* offset of the number of days within struct retention */
     bool of_scrapes;       /* the table is in store->scrapes, not in store->main */
     int64_t batch;         /* at most this many rows are deleted in one transaction */
     const char *statement; /* ?1: the time before which rows are too old; ?2: `batch` */

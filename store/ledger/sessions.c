@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions. Only protocol revisions in which a client begins with `initialize` have them. */
+/* Sessions, which exist only in protocol revisions in which a client begins with `initialize`. */
 #include <stdlib.h>
 
 #include "base/core/text.h"

@@ -19,8 +19,8 @@ void store_use_password_file(const char *path);
  * scrapes.db there or, if `database` is not "", the PostgreSQL database at this URI
  * (store/engine/postgres.h). Creates what is missing: the folder with mode 0700, and the files.
  * Brings the schema up to date. `readers`: the number of connections that read the main database.
- * Fails if the schema is newer, a file is corrupt, the folder is in use or PostgreSQL cannot be
- * reached. */
+ * Fails if, for example, another process uses the folder or the database, the schema comes from a
+ * newer version of opsbrain, a file is corrupt, or PostgreSQL cannot be reached. */
 CHECKED bool store_open(const char *folder, const char *database, unsigned readers,
                         struct store **out, struct error *error);
 /* Reads the audit log's keys from a file (store/audit/audit_key.h), which should be outside the
@@ -28,7 +28,8 @@ CHECKED bool store_open(const char *folder, const char *database, unsigned reade
 CHECKED bool store_use_audit_key(struct store *store, const char *path, struct error *error);
 /* NOT_FOUND unless the folder has an opsbrain.db. Creates nothing. */
 CHECKED bool store_require(const char *folder, struct error *error);
-void store_close(struct store *store); /* commits queued writes and checkpoints; NULL is fine */
+/* Commits the queued writes, and closes the databases (database_close). NULL is fine. */
+void store_close(struct store *store);
 
 /* For /ready, checks that the store's files are still at their paths, and that the main database
  * can be read and written. A commit within the last second is enough to show that it can be
@@ -46,11 +47,11 @@ void store_forbid_waiting(void);
 /* For how many days rows are kept; 0: forever. store_apply_retention deletes older rows: raw
  * request records (records_days); idempotency keys, and finished jobs to which no sweep or attempt
  * refers (jobs_days); audit rows (audit_days); and scraped metrics, for which each resolution has
- * its own number of days. It also deletes series that are no longer used and, after one day, the
- * results of requests that took several rounds, and questions asked on pages. It uses small
+ * its own number of days. It also deletes series that are no longer used and, after one day,
+ * questions asked on pages and the results of requests that took several rounds. It uses small
  * transactions, so that other writes need not wait long, and returns when everything is deleted. If
- * rows of one kind cannot be deleted, it still deletes those of the other kinds, and then returns
- * the last error. */
+ * rows of one kind cannot be deleted, it still deletes those of the other kinds, and then fails
+ * with the last error. */
 struct retention {
     int64_t records_days, jobs_days, audit_days;
     /* Scraped metrics: raw, and rolled up to 10 s, 1 min and 1 h. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations that the files of store/ share. Private to store/. */
+/* Declarations that the files in store/ share. Private to store/. */
 #pragma once
 
 #include <pthread.h>
@@ -25,7 +25,8 @@ struct sweep_row;
 
 struct store_clock {
     pthread_mutex_t lock;
-    bool begun, doubted;
+    bool begun;                    /* whether `timeline` has begun */
+    bool doubted;                  /* whether the wall clock is too far ahead to be trusted */
     struct timeline_memory memory; /* what the previous process recorded */
     struct timeline timeline;
     int64_t kept_at_ms; /* the uptime when the record was last stored */
@@ -41,7 +42,7 @@ struct store {
     struct audit_tally *tally;
     struct audit_keys audit_keys; /* set before other threads use the store, then constant */
     char *folder;
-    int64_t reserve_bytes, reserve_share; /* set by disk_space_reserve */
+    int64_t reserve_bytes, reserve_share; /* arguments of disk_space_reserve; 0: not called */
     pthread_mutex_t verdict_lock;         /* protects the next member */
     struct audit_verdict *verdict;        /* of the latest check of the audit log; NULL: none yet */
     int lock_file;                        /* locks the folder; -1: not locked yet */
@@ -79,7 +80,7 @@ void audit_changed_deployment(struct text *changed, const struct deployment *bef
 struct audit_note {
     const struct change *change;
     const char *phase, *outcome, *detail, *subject;
-    int64_t times; /* how many calls it represents */
+    int64_t times; /* how many calls the row represents */
 };
 /* Works in the caller's transaction; *id: the id of the row. */
 CHECKED bool audit_log_insert(struct sql_connection *connection, const struct audit_keys *keys,
@@ -88,11 +89,11 @@ CHECKED bool audit_log_insert(struct sql_connection *connection, const struct au
  * (store/audit/audit_chain.h); this adds the rows from those versions to the chain. */
 CHECKED bool audit_upgrade(struct store *store, struct error *error);
 /* If the store has a key and the audit log has been written without one so far, begins to use the
- * key, for all new rows and for the anchor, if there is one. INVALID: the audit log was written
- * with a key, but the store has none. */
+ * key, for all new rows and for the anchor (audit_shorten), if there is one. INVALID: the audit log
+ * was written with a key, but the store has none. */
 CHECKED bool audit_upgrade_begin_key(struct store *store, struct error *error);
-/* Deletes the oldest rows of the audit log, up to the first one that is not older than `before_ms`.
- * If it deletes any, it adds an anchor, a record that stands for the deleted rows. */
+/* Deletes the oldest rows of the audit log, and stops before the first row that is not older than
+ * `before_ms`. If it deletes any, it adds an anchor, a record that stands for the deleted rows. */
 CHECKED bool audit_shorten(struct store *store, int64_t before_ms, struct error *error);
 
 /* Records that change->nonce was used, in the transaction that makes the change. CONFLICT: it was
@@ -132,9 +133,9 @@ CHECKED bool endpoint_queue_leave(struct sql_connection *connection, const char 
  * no other job. */
 CHECKED bool endpoint_queue_step_aside(struct sql_connection *connection, const char *job_id,
                                        struct error *error);
-/* Puts sweep jobs in line that have not ended and are not in a line yet. Such jobs exist after an
- * update from a version that put a job in line only when it ran: the lines of that version are not
- * kept. */
+/* If a sweep's job has not ended and is in no line, puts it in line. There are such jobs after an
+ * update from a version that put a job in line only when it ran, because the lines of that version
+ * are not kept. */
 CHECKED bool endpoint_queue_restore(struct sql_connection *connection, struct error *error);
 /* A new run: one repetition of a sweep's plan on one of the sweep's subjects. Borrowed strings. */
 struct run_order {
@@ -166,7 +167,7 @@ const char *store_change_principal(const struct change *change);
 /* Inserts the sweep's row alone, without its subjects, runs and cells. */
 CHECKED bool sweep_insert(struct sql_connection *connection, const struct sweep_row *row,
                           struct error *error);
-/* NOT_FOUND: the message names the id. */
+/* NOT_FOUND: no sweep has this id; the message names it. */
 CHECKED bool sweep_read(struct sql_connection *connection, const char *id, struct sweep_row *out,
                         struct error *error);
 

@@ -14,7 +14,7 @@
 struct sweep_subject {
     int64_t deployment_id, revision;
     char deployment[64];
-    char *workload; /* JSON, heap */
+    char *workload; /* how prompts are made; JSON, heap; "{}": not determined yet */
 };
 
 struct sweep_row {
@@ -30,7 +30,8 @@ struct sweep_row {
     char state[16], reason[256];
     char principal[64];
     int64_t created_ms, started_ms, finished_ms;
-    int64_t cells_total, cells_done, cells_inferred; /* done: those that are not pending */
+    int64_t cells_total, cells_inferred;
+    int64_t cells_done; /* the number of cells that are not pending */
     int64_t repetitions;
 };
 void sweep_row_finish(struct sweep_row *row);
@@ -38,9 +39,10 @@ void sweep_row_finish(struct sweep_row *row);
 struct cell_row {
     int64_t id;
     char run_id[ID_SIZE];
-    int64_t deployment_id; /* the deployment that the cell's run measures */
-    char deployment[64];   /* its name */
-    int64_t repetition, position, concurrency, input_tokens, output_tokens;
+    int64_t deployment_id;        /* the deployment that the cell's run measures */
+    char deployment[64];          /* that deployment's name */
+    int64_t repetition, position; /* both counted from 0 */
+    int64_t concurrency, input_tokens, output_tokens;
     double request_rate; /* per second; 0: a closed loop of `concurrency` users */
     enum cell_state state;
     char reason[256];
@@ -48,8 +50,8 @@ struct cell_row {
     int64_t attempts;   /* the number of attempts so far */
     int64_t finished_ms;
     char workload_digest[65];
-    struct measurement measurement; /* of the accepted attempt; zero: nothing was measured */
-    char *witness;                  /* JSON, heap, NULL if none */
+    struct measurement measurement; /* of the accepted attempt; all 0: nothing was measured */
+    char *witness; /* the server monitor's check of that attempt; JSON, heap; NULL: none */
 };
 #define CELL_LOAD_SIZE 40
 /* Writes the load of a cell, such as "64 users", "1 user" or "2.5 requests/s"; returns `out`. */
@@ -57,7 +59,8 @@ const char *cell_load_text(int64_t users, double request_rate, char out[CELL_LOA
 void cell_rows_free(struct cell_row *rows, size_t count);
 
 struct attempt_row {
-    int64_t id, cell_id, number, started_ms, finished_ms, fence;
+    int64_t id, cell_id, number, started_ms, finished_ms;
+    int64_t fence; /* of the claim under which the attempt began (jobs.h) */
     char state[16], reason[256], job_id[ID_SIZE], run_id[ID_SIZE], deployment[64];
     int64_t concurrency, input_tokens, output_tokens, repetition;
     double request_rate;
@@ -68,7 +71,7 @@ struct run_row {
     int64_t repetition;
     char deployment[64];
     int64_t deployment_id, revision;
-    char fingerprint[65];   /* digest; "" until run_fingerprint_set */
+    char fingerprint[65];   /* digest; "" until run_fingerprint_set sets it */
     char corrects[ID_SIZE]; /* the earlier run that this run corrects; "" if none */
     /* The newest finished run that corrects this run and measured something; "" if none. */
     char corrected_by[ID_SIZE];
@@ -86,7 +89,7 @@ struct cell_plan {
     size_t subject;      /* 0: the order's deployment, 1: its candidate */
 };
 
-/* Names an earlier run. The new run of this subject and repetition corrects it. */
+/* The new run of this subject and repetition corrects the earlier run `run_id`. */
 struct correction {
     size_t subject; /* as in cell_plan */
     int64_t repetition;
@@ -102,8 +105,8 @@ struct sweep_order {
     const struct cell_plan *cells;
     size_t cell_count;
     int64_t repetitions;
-    int64_t active_limit; /* limit on the principal's queued and running sweeps; 0: none */
-    /* NULL: none. The same key used by another principal or tool is a different key. */
+    int64_t active_limit; /* maximum of the principal's queued and running sweeps; 0: no limit */
+    /* NULL: none. A key that another principal or tool has used counts as a different key. */
     const char *idempotency_key;
     const char *arguments_digest;
 };
@@ -111,16 +114,16 @@ struct sweep_order {
 /* Creates the job (kind "sweep"), the sweep, its runs and cells, its place in line, the audit row
  * and the idempotency row, in one transaction. If the key was used before with the same arguments,
  * *out is the sweep that was created then, and nothing is started. CONFLICT: the key was used with
- * other arguments. Each subject must have cells in `repetitions` repetitions; a run is created for
- * each of these. BUSY: the principal already has `active_limit` sweeps queued or running. Free *out
- * with sweep_row_finish. */
+ * other arguments. Each subject must have cells in exactly `repetitions` repetitions. One run is
+ * created for each subject and repetition. BUSY: the principal already has `active_limit` sweeps
+ * queued or running. Free *out with sweep_row_finish. */
 CHECKED bool sweep_create(struct store *store, const struct sweep_order *order, int64_t now_ms,
                           struct change *change, struct sweep_row *out, struct error *error);
-/* Queues a new job for the cells of a stopped, cancelled or failed sweep that are still pending.
- * With `retry_failed`, failed and skipped cells of unfinished runs first become pending again,
- * together with the inferred cells of the same run and token counts; measurements of these cells
- * are kept as rejected attempts. CONFLICT: the sweep's job has not ended, or no cell is pending.
- * BUSY: as for sweep_create. */
+/* Queues a new job for the pending cells of a sweep whose job has ended. With `retry_failed`,
+ * failed and skipped cells of unfinished runs first become pending again, together with the
+ * inferred cells of the same run and token counts; what was measured for the failed cells is kept
+ * as rejected attempts. CONFLICT: the sweep's job has not ended, or no cell is pending. BUSY: as
+ * for sweep_create. */
 CHECKED bool sweep_reopen(struct store *store, const char *id, bool retry_failed,
                           int64_t active_limit, int64_t now_ms, struct change *change,
                           struct sweep_row *out, struct error *error);
@@ -153,8 +156,8 @@ CHECKED bool run_list(struct store *store, const char *deployment, const char *s
                       int64_t before_ms, size_t limit, struct run_row **out, size_t *count,
                       struct error *error);
 
-/* From here on, the functions that take a claim are for the job's owner; all of them can fail with
- * CONFLICT because the claim is stale. A sweep ends with its job (job_finish). */
+/* From here on, the functions that take a claim (jobs.h) are for the job's owner. Each of them
+ * fails with CONFLICT if the claim is stale. A sweep ends with its job (job_finish). */
 
 /* Marks the sweep as running. Also CONFLICT: the job does not work on the sweep, or the sweep has
  * ended. */
@@ -165,7 +168,7 @@ CHECKED bool sweep_begin(struct store *store, const struct claim *claim, const c
 CHECKED bool sweep_workload_keep(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *workload_json, struct error *error);
-/* Sets the fingerprint of those of the sweep's runs on this deployment that do not have one yet. */
+/* Sets the fingerprint of the sweep's runs on this deployment that have none yet. */
 CHECKED bool run_fingerprint_set(struct store *store, const struct claim *claim,
                                  const char *sweep_id, int64_t deployment_id,
                                  const char *fingerprint_json, struct error *error);
@@ -196,7 +199,8 @@ CHECKED bool sweep_infer_cells(struct store *store, const struct claim *claim, c
 /* NOT_FOUND: the attempt has no histogram of this metric. Free with histogram_destroy. */
 CHECKED bool cell_histogram_find(struct store *store, int64_t attempt_id, enum metric metric,
                                  struct histogram **out, struct error *error);
-/* Reads the compressed raw records; *requests: the number of requests in them. *out is heap memory.
- * NOT_FOUND: the records were deleted when their retention ended, or were never written. */
+/* Reads the compressed raw records of an attempt; *requests: the number of requests in them. *out
+ * is heap memory. NOT_FOUND: the records were deleted when their retention ended, or were never
+ * written. */
 CHECKED bool cell_records_find(struct store *store, int64_t attempt_id, void **out, size_t *length,
                                int64_t *requests, struct error *error);

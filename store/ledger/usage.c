@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts the bytes that a principal has stored. */
+/* Counts approximately how many bytes a principal has stored. */
 #include <stddef.h>
 
 #include "store/ledger/disk_space.h"
 #include "store/ledger/store_private.h"
 
 #define MIB 1048576.0
-#define ROW "100 + " /* approximate bytes of a row without its long columns */
+#define ROW "100 + " /* a row without its long columns has about 100 bytes */
 
-/* A query that counts the bytes of one kind of data. It uses octet_length for TEXT columns, because
- * `length` would count their characters. */
+/* A query that counts the bytes of some data. For TEXT columns, the queries use octet_length,
+ * because `length` would count characters. */
 struct source {
-    size_t member;         /* offset into struct usage */
+    size_t member;         /* offset, in struct usage, of the number that the bytes are added to */
     const char *statement; /* ?1: the principal */
 };
 
@@ -94,8 +94,8 @@ bool usage_check_in(struct sql_connection *connection, const char *principal, in
                error, ERROR_CONFLICT,
                "%s has stored %.1f MiB (imports %.1f, datasets %.1f, sweeps %.1f, "
                "deployments %.1f), at least as much as the setting storage_limit_bytes "
-               "allows (%.1f MiB): sweeps' raw records are deleted after some time (setting "
-               "records_days); an admin can raise the limit, which does not apply to admins",
+               "allows (%.1f MiB): wait until raw records of sweeps are deleted (setting "
+               "records_days), or have an admin raise the limit, which does not apply to admins",
                principal, (double)all / MIB, (double)usage.imports_bytes / MIB,
                (double)usage.datasets_bytes / MIB, (double)usage.sweeps_bytes / MIB,
                (double)usage.deployments_bytes / MIB, (double)limit_bytes / MIB);

@@ -3,7 +3,7 @@
 
 #include "store/engine/sql.h"
 
-/* No more lanes are added to a row whose lanes have reached this size, before compression. */
+/* When the lanes of a row have this many uncompressed bytes, no more lanes are added to the row. */
 #define CHUNK_BYTES (256UL * 1024)
 
 /* ---- Reading ---- */

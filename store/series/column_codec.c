@@ -7,13 +7,13 @@
 
 enum mode { MODE_AS_PREDICTED, MODE_WHOLE, MODE_BITS };
 
-/* In MODE_BITS, a byte with this bit stands for a wrong prediction. It is followed by the XOR of
- * value and prediction, without the leading and trailing zero bytes. Three bits of the byte say how
- * many leading zero bytes are omitted, and three bits how many trailing ones. A byte without this
- * bit stands for a run of right predictions; its value is their number minus one. */
+/* In MODE_BITS, a byte with this bit stands for a wrong prediction. Bits 3 to 5 of the byte say how
+ * many leading zero bytes the XOR of the bits of value and prediction has, and bits 0 to 2 how many
+ * trailing zero bytes. The other bytes of the XOR follow. A byte without the bit MISS stands for a
+ * run of right predictions; its value is their number minus one. */
 #define MISS 0x80
 #define HITS_MAX 128
-#define MISS_MAX 9 /* bytes of one wrong prediction */
+#define MISS_MAX 9 /* maximum bytes of one wrong prediction */
 
 static double predict(const struct prediction *prediction, const double *values, size_t i)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packs a column of numbers as the errors of a prediction. A right prediction takes almost no
- * space. If all values, predictions and differences in the column are whole numbers, the difference
- * is stored for each wrong prediction. Otherwise, the XOR of value and prediction is stored,
- * without its leading and trailing zero bytes. Private to store/. */
+ * space. If all values in the column, their predictions, and the differences between the two are
+ * whole numbers, each wrong prediction is stored as the difference. Otherwise, each is stored as
+ * the XOR of the bits of value and prediction, without the leading and trailing zero bytes. Private
+ * to store/. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +12,8 @@
 
 #include "base/core/text.h"
 
-/* The prediction for value i is base[i] (0 if `base` is NULL). If `chained` is set, value i - 1 (0
- * for the first value) is added to it. */
+/* The prediction for value i is base[i], or 0 if `base` is NULL. If `chained` is set, value i - 1
+ * is added to the prediction, except for the first value. */
 struct prediction {
     const double *base;
     bool chained;

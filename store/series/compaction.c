@@ -10,7 +10,8 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* Keeps the window's last scrape, because the next window counts growth from it. */
+/* Deletes the scrapes before the window's last scrape. That one is kept, because the next window
+ * counts growth from it. */
 static CHECKED bool delete_scrapes(const struct rollup_window *window, struct error *error)
 {
     SQL_AUTO sql = sql_begin(window->connection, "DELETE FROM samples WHERE deployment_id = ?1 "
@@ -21,9 +22,9 @@ static CHECKED bool delete_scrapes(const struct rollup_window *window, struct er
     return sql_run(&sql, error);
 }
 
-/* Ensures that no value in the window is newer than the seen_ms of its series. If a seen_ms is
- * earlier than the window's last scrape, it is set to one day after that scrape, so that it is
- * written at most about once a day. */
+/* Ensures that no value in the window is newer than the seen_ms of its series. If the seen_ms of a
+ * series with values in the window is before the window's last scrape, sets it to one day after
+ * that scrape, so that it is written at most about once a day. */
 static CHECKED bool note_seen(const struct rollup_window *window, struct error *error)
 {
     int64_t last_ms = window->at_ms[window->count - 1];
@@ -136,8 +137,8 @@ static CHECKED bool compact_one(struct store *store, int64_t deployment_id, int6
     return true;
 }
 
-/* If a deployment cannot be rolled up, continues with the others; *error is then the last such
- * error. */
+/* If the scrapes of a deployment cannot be rolled up, continues with the other deployments; *error
+ * is then the error of the last deployment that failed. */
 bool scrape_compact(struct store *store, int64_t now_ms, struct error *error)
 {
     FREE_AUTO int64_t *deployments = NULL;

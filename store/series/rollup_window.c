@@ -14,7 +14,7 @@
 #define SHORT_WINDOW_MS BLOCK_EARLY_MS
 /* If the first ten minutes have more scrapes than this, the window ends after these ten minutes. */
 #define SHORT_FROM_ROWS 120
-#define GRACE_MS 30000 /* time for scrapes that are still running */
+#define GRACE_MS 30000 /* a window's last scrapes can still be running this long after its end */
 /* At most this many values (4 MiB) are in memory at once, unless a single series has more. */
 #define VALUES_LOADED 524288
 

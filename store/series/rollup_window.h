@@ -27,18 +27,19 @@ struct rollup_window {
     int64_t deployment_id, from_ms, to_ms;
     int64_t before_ms; /* time of the scrape before the window; -1: there is none */
     int64_t *at_ms;    /* times of the window's scrapes */
-    /* For each scrape: whether the previous one belongs to the same epoch, so that growth is
+    /* For each scrape: whether the previous scrape belongs to the same epoch, so that growth is
      * counted from it. A new epoch begins when the clock is set back. */
     bool *follows;
     size_t count;           /* the number of scrapes in the window */
     struct source *sources; /* sorted by family, then by series id */
     size_t source_count;
-    double *values; /* values of the sources that are loaded */
+    double *values; /* the values of the loaded sources */
 };
 
-/* Finds the oldest scrapes that are not rolled up yet, up to the end of the hour or, if there are
- * many, of the ten minutes in which the first one was made. Sets `count` to 0 if there are no such
- * scrapes, or if that end is still to come or is less than 30 s ago. */
+/* Finds the next window. It begins with the first scrape that is not rolled up yet, and ends with
+ * the hour or, if there are many scrapes, with the ten-minute period in which that scrape was made.
+ * `count` stays 0 if all scrapes are rolled up, or if the window's end is still to come or was less
+ * than 30 s ago. */
 CHECKED bool rollup_window_find(struct rollup_window *window, int64_t now_ms, struct error *error);
 /* Reads the times of the window's scrapes, and the deployment's series. */
 CHECKED bool rollup_window_read(struct rollup_window *window, struct error *error);

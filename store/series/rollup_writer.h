@@ -5,15 +5,15 @@
 #include "store/series/chunks.h"
 #include "store/series/rollup_window.h"
 
-/* `old` is the block to which the window is added; `block` is the one that replaces it. */
 struct rollup_writer {
     struct rollup_window *window;
     enum scrape_level level;
     int64_t old_id, id; /* old_id 0: there is no old block */
     int64_t from_ms, to_ms;
-    struct block old, block;
+    struct block old;            /* the block to which the window is added */
+    struct block block;          /* the block that replaces it */
     size_t *old_places;          /* for each time of the old block, its position in `block` */
-    size_t *places;              /* for each scrape of the window, its position in `block` */
+    size_t *places;              /* for each scrape of the window, its step's position in `block` */
     struct scrape_point *points; /* the points of the series that is being added */
     struct family_reader reader; /* reads a family of the old block */
     const struct lane *old_lane; /* the lane last read by `reader`; NULL: there are no more */

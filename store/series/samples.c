@@ -89,7 +89,8 @@ bool samples_unpack(const void *data, size_t length, struct sample **out, size_t
                     struct error *error)
 {
     const uint8_t *in = data, *end = in + length;
-    struct sample *samples = memory_zeroed(length, sizeof *samples); /* each has at least 2 bytes */
+    /* `length` samples are more than enough: each has at least 2 bytes. */
+    struct sample *samples = memory_zeroed(length, sizeof *samples);
     size_t found = 0;
     int64_t last = 0;
     bool ok = length > 0 && *in++ == VERSION;

@@ -12,10 +12,10 @@ int64_t scrape_level_ms(enum scrape_level level); /* length of a step; 1 for SCR
 struct scrape_point {
     int64_t at_ms;              /* the step's start */
     double count;               /* number of scrapes; a whole number */
-    double last, min, max, sum; /* counters have only `last` */
-    /* Only for counters, summed over the scrapes: the growth since the previous scrape (from 0
-     * after a restart), and the time since then. A scrape adds nothing to either sum if there is no
-     * previous scrape, if the previous scrape lacks the series, or if the clock was set back in
-     * between. */
+    double last, min, max, sum; /* for a counter, only `last` is set */
+    /* Sums over the scrapes, only for counters. `increase`: the growth since the previous scrape,
+     * counted from 0 if the counter was reset. `covered_ms`: the time since the previous scrape. A
+     * scrape adds nothing to either sum if there is no previous scrape, if the previous scrape
+     * lacks the series, or if the clock was set back in between. */
     double increase, covered_ms;
 };

@@ -22,13 +22,13 @@ struct scrape {
     uint64_t generation; /* the cache's generation when `ids` was read */
     /* The part that is stored; determined anew each time the transaction runs. */
     const struct scrape_value **kept;
-    struct sample *samples; /* parallel to `kept`, followed by `extra` further samples */
+    struct sample *samples; /* parallel to `kept`, followed by `extra` SCRAPE_LEFT_OUT gauges */
     size_t kept_count, extra;
     uint64_t kept_generation;
     struct scrape_left_out *left_out;
 };
 
-/* Finds the series of a value, and updates its type. *id 0: there is no such series. */
+/* Finds the series of a value, and updates the series' type. *id 0: there is no such series. */
 static CHECKED bool series_find(struct sql_connection *connection, int64_t deployment_id,
                                 const struct scrape_value *value, int64_t *id, struct error *error)
 {
@@ -98,8 +98,8 @@ static CHECKED bool find_or_insert(struct sql_connection *connection, int64_t de
 
 /* Finds the missing ids, inserts new series, and omits those that exceed the limit. If unused
  * series were deleted since the known ids were read from the cache, all ids are looked up again. No
- * series can be deleted during this: series are deleted only on the writer's thread, which also
- * runs this function. */
+ * series can be deleted while this function runs: series are deleted only on the writer's thread,
+ * which also runs this function. */
 static CHECKED bool apply_series(struct sql_connection *connection, struct scrape *scrape,
                                  struct error *error)
 {
@@ -201,9 +201,9 @@ bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
 
 /* ---- A scrape ---- */
 
-/* After the clock was set back, new scrapes are rolled up among those that were already rolled up.
- * The last of these is still in `samples`, where it was kept so that growth could be counted from
- * it. It is deleted, so that it is not rolled up twice. */
+/* After the clock was set back, new scrapes are rolled up among scrapes that were rolled up before.
+ * The last scrape that was rolled up is still in `samples`, where it was kept so that growth could
+ * be counted from it. It is deleted, so that it is not rolled up twice. */
 static CHECKED bool go_back(struct sql_connection *connection, const struct scrape *scrape,
                             int64_t until_ms, struct error *error)
 {

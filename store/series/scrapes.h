@@ -9,19 +9,20 @@
 
 #define SCRAPE_USUAL_MS 15000 /* the default interval */
 struct scrape_target {
-    int64_t deployment_id, interval_ms; /* interval 0: the deployment is not scraped */
+    int64_t deployment_id, interval_ms; /* interval_ms 0: the deployment is not scraped */
     int64_t last_ms;                    /* when it was last scraped; 0: never */
     char last_error[256];               /* why that scrape failed; "": it did not fail */
 };
-/* Sets how often a deployment is scraped; 0: never. NOT_FOUND: there is no such deployment. */
+/* Sets how often a deployment is scraped; interval_ms 0: never. NOT_FOUND: there is no such
+ * deployment. */
 CHECKED bool scrape_target_set(struct store *store, int64_t deployment_id, int64_t interval_ms,
                                struct change *change, struct error *error);
-/* Lists the targets of all deployments that are not retired, including those with interval 0.
+/* Lists the targets of all deployments that are not retired, including those with interval_ms 0.
  * free(*out). */
 CHECKED bool scrape_target_list(struct store *store, struct scrape_target **out, size_t *count,
                                 struct error *error);
 
-/* Finds the target of one deployment; all zero if it has none or is retired. */
+/* Finds the target of one deployment; *out is all zero if the deployment has none or is retired. */
 CHECKED bool scrape_target_find(struct store *store, int64_t deployment_id,
                                 struct scrape_target *out, struct error *error);
 
@@ -36,15 +37,15 @@ struct scrape_value {
 };
 /* How many series of a scrape are not stored, by the limit that they exceed. */
 struct scrape_left_out {
-    size_t by_page;       /* by the limit on one metrics page; counted by the caller */
+    size_t by_page;       /* beyond the limit on one metrics page; counted by the caller */
     size_t by_deployment; /* new series of a deployment that already has SCRAPE_SERIES_LIMIT */
-    size_t by_length;     /* names or labels too long for SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE */
+    size_t by_length;     /* name or labels too long for SCRAPE_NAME_SIZE or SCRAPE_LABELS_SIZE */
     bool is_first;        /* this deployment exceeds one of the limits for the first time */
 };
 /* Once a deployment has exceeded a limit, each of its scrapes also stores a gauge of this name for
  * that limit. */
 #define SCRAPE_LEFT_OUT "series_left_out"
-/* Stores a scrape as one row, and its new series up to the limit. `left_out` (may be NULL) says how
+/* Stores a scrape as one row, and its new series up to the limit. `left_out` (can be NULL) says how
  * many series the caller omitted; the numbers of series omitted here are added to it. If the clock
  * was set back, at_ms can be earlier than the times of other scrapes: the scrape is then rolled up
  * among them. */
@@ -76,19 +77,19 @@ struct scrape_visitor {
 /* Reports the series named range->name step by step, from the blocks of the level and from the
  * scrapes that are not rolled up yet. Steps without a value are skipped. The points of each series
  * are in ascending order of time, except where the clock was set back; there, a step can also occur
- * twice. from_ms and step_ms must be multiples of scrape_level_ms(level). Needs memory for one
- * point per series. */
+ * twice. from_ms and step_ms must be multiples of scrape_level_ms(level). Keeps only one block and
+ * one point per series in memory at a time. */
 CHECKED bool scrape_visit(struct store *store, const struct scrape_range *range,
                           enum scrape_level level, const struct scrape_visitor *visitor,
                           struct error *error);
-/* Finds, for each limit, the largest number of series that a single scrape in the range omitted.
- * range->name is not used. */
+/* Finds, for each limit, the largest number of series that a single scrape in the range omitted
+ * because of that limit. range->name is not used. */
 CHECKED bool scrape_left_out_read(struct store *store, const struct scrape_range *range,
                                   enum scrape_level level, struct scrape_left_out *out,
                                   struct error *error);
 /* Chooses the coarsest level that is fine enough for step_ms. If that level does not go back to
- * from_ms, chooses the finest coarser level that does or, if none does, the level that goes back
- * furthest. */
+ * from_ms, chooses the finest of the coarser levels that do or, if none does, the level that goes
+ * back furthest. */
 CHECKED bool scrape_level_for(struct store *store, int64_t deployment_id, int64_t from_ms,
                               int64_t step_ms, enum scrape_level *out, struct error *error);
 /* Finds the type of the series with this name; "": the deployment has no such series. */

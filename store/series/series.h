@@ -15,8 +15,8 @@ void series_cache_destroy(struct series_cache *cache); /* NULL is fine */
 /* Returns the series' id; 0: the cache does not have it. */
 int64_t series_cache_find(struct series_cache *cache, int64_t deployment_id, const char *name,
                           const char *labels);
-/* Returns a number that each series_cache_forget increments. After that, an id that was found
- * earlier can belong to another series, or to none. */
+/* Returns a number that each series_cache_forget increments. When the number has changed, an id
+ * that was found earlier can belong to another series, or to none. */
 uint64_t series_cache_generation(struct series_cache *cache);
 /* Adds an id, unless the cache already has one for this series or `generation` is no longer the
  * current one. */
@@ -25,5 +25,6 @@ void series_cache_add(struct series_cache *cache, uint64_t generation, int64_t d
 /* Forgets all ids of a deployment's series. */
 void series_cache_forget(struct series_cache *cache, int64_t deployment_id);
 
-/* Deletes the series that no stored scrape and no block uses, in one transaction per deployment. */
+/* Deletes series that no stored scrape and no block uses, in one transaction per deployment. A
+ * series can be kept for up to a day longer than necessary. */
 CHECKED bool series_delete_unused(struct store *store, struct error *error);

@@ -10,7 +10,7 @@
 #include "store/series/scrapes.h"
 #include "store/series/varint.h"
 
-#define UNPACKED_LIMIT (256UL * 1024 * 1024) /* bytes of one row, unpacked */
+#define UNPACKED_LIMIT (256UL * 1024 * 1024) /* maximum bytes of one row after decompression */
 
 /* ---- Columns ---- */
 
@@ -33,8 +33,9 @@ static size_t members_of(enum scrape_level level, bool is_counter, const size_t 
 struct workspace {
     size_t count;
     double *column, *base;
-    double *before, *now; /* the values `last` of the previous lane and of this one */
-    bool has_before;      /* this lane is not the first one in its row */
+    double *before;  /* the values `last` of the previous lane */
+    double *now;     /* the values `last` of this lane */
+    bool has_before; /* this lane is not the first one in its row */
 };
 
 static void workspace_begin(struct workspace *workspace, size_t count)
@@ -194,7 +195,7 @@ struct series_packer {
     struct workspace workspace;
     struct text plain;
     size_t count;
-    int64_t series; /* of the previous lane */
+    int64_t series; /* id of the previous lane's series; 0: this row has no lanes yet */
 };
 
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level)
@@ -255,7 +256,7 @@ struct series_reader {
     enum scrape_level level;
     void *plain;
     const uint8_t *in, *end;
-    uint64_t left; /* lanes that are still to be read */
+    uint64_t left; /* the number of lanes that are still to be read */
     struct workspace workspace;
     struct lane lane;
 };

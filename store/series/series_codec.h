@@ -8,12 +8,12 @@
 struct lane {
     int64_t series;
     bool is_counter;
-    struct scrape_point *points; /* parallel to the block's times; count 0: absent */
+    struct scrape_point *points; /* parallel to the block's times; a point with count 0 is absent */
 };
 
-/* Packs lanes, in ascending order of their series ids, into one sequence of bytes. For counters,
- * the bytes contain count, last, increase and covered_ms; for other series count, last, min, max
- * and sum; at SCRAPE_RAW only count and last. */
+/* Packs lanes, in ascending order of their series ids, into one sequence of bytes. At SCRAPE_RAW,
+ * it contains only `count` and `last` of each point. At the other levels, it contains count, last,
+ * increase and covered_ms of counters, and count, last, min, max and sum of other series. */
 struct series_packer;
 struct series_packer *series_packer_create(const struct block *block, enum scrape_level level);
 void series_packer_destroy(struct series_packer *packer); /* NULL is fine */
@@ -33,6 +33,7 @@ CHECKED bool series_reader_create(const struct block *block, enum scrape_level l
                                   const void *data, size_t length, struct series_reader **out,
                                   struct error *error);
 void series_reader_destroy(struct series_reader *reader); /* NULL is fine */
-/* *out NULL: there are no more lanes. Otherwise *out is borrowed until the next call. */
+/* Unpacks the next lane. *out NULL: there are no more lanes; otherwise, *out is borrowed until the
+ * next call. */
 CHECKED bool series_reader_next(struct series_reader *reader, const struct lane **out,
                                 struct error *error);

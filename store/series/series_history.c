@@ -18,8 +18,8 @@ struct reading {
     bool is_counter;
     size_t tag;
     struct scrape_point step; /* count 0: there is none */
-    int64_t before_ms;        /* time of the previous scrape; -1: growth is not counted from it */
-    double before;
+    int64_t before_ms;        /* of the previous scrape; -1: no growth is counted from it */
+    double before;            /* value at the previous scrape */
 };
 
 struct selection {
@@ -161,7 +161,7 @@ static void add_lane(const struct selection *selection, struct reading *reading,
 }
 
 /* Lanes and readings are both in ascending order of series ids. A series without a lane is absent
- * from all of the block's scrapes, so that the next block counts no growth from this one. */
+ * from all of the block's scrapes, so no growth is counted from this block to the next. */
 static CHECKED bool read_lanes(struct selection *selection, struct family_reader *reader,
                                struct error *error)
 {
@@ -196,8 +196,8 @@ static CHECKED bool read_block(struct sql_connection *connection, struct selecti
 
 /* Growth at the beginning of the range is counted from the scrape before the range. So this
  * function begins with the last block that is sure to have such a scrape: a block's first scrape
- * comes less than BLOCK_EARLY_MS after the block's beginning. If no block is sure to have one, it
- * begins with the first block. */
+ * comes less than BLOCK_EARLY_MS after the block's beginning. If no block is sure to have one, the
+ * function begins with the first block. */
 static CHECKED bool read_blocks(struct sql_connection *connection, struct selection *selection,
                                 struct error *error)
 {

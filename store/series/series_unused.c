@@ -16,9 +16,9 @@ struct unused {
     size_t count;
 };
 
-/* Finds the series that have no point in any block: those whose seen_ms is before the beginning of
- * the first block, because no block has a point that is newer than the seen_ms of its series. If
- * there are no blocks, finds all series. */
+/* Finds the series that are sure to have no point in any block: no block has a point that is newer
+ * than the seen_ms of its series, so these are the series whose seen_ms is before the beginning of
+ * the first block. If there are no blocks, finds all series. */
 static CHECKED bool find_without_block(struct sql_connection *connection, struct unused *unused,
                                        struct error *error)
 {

@@ -58,7 +58,7 @@ const ACTIONS = [
         const hardware = `1x number ${++number}`;
         if (!name) return;
         const before = world.noted.deployments.get(name);
-        // Until the update is acknowledged, either value can be stored.
+        // Until the update is acknowledged, the old or the new value can be stored.
         world.noted.deployments.set(name, [before, hardware].flat());
         if (await callTool(world.server, 'deployment_update', { deployment: name, hardware })) world.noted.deployments.set(name, hardware);
     },
@@ -88,7 +88,7 @@ const ACTIONS = [
         const lines = Array.from({ length: UPLOAD_LINES }, (_, i) => `${i + 1},16,${number + i}\n`);
         const text = `concurrency,input_tokens,output_tokens_per_second\n${lines.join('')}`;
         const send = () => upload(server, name, text);
-        if ((await send()) || (await send())) noted.uploads.add(name); // if both arrive, the file is still stored only once
+        if ((await send()) || (await send())) noted.uploads.add(name); // even if the server receives both, it stores the file only once
     },
 ];
 
@@ -99,8 +99,8 @@ async function runClient(world, client) {
     }
 }
 
-// startWork(t, server, model, count): starts `count` clients. Returns a world: what the clients `noted`, the `failure` of a client
-// (if there was one), whether the work is `over`, and end(), which ends the work. Set `dead` to pause the clients.
+// startWork(t, server, model, count): starts `count` clients. Returns a world, with what the clients have `noted` and with the
+// `failure` of a client, if there was one. While `dead` is true, the clients pause. end() sets `over` and waits for the clients.
 export async function startWork(t, server, model, count) {
     const noted = { deployments: new Map(), sweeps: new Map(), imports: new Set(), uploads: new Set(), reads: 0 };
     const world = { server, model, noted, over: false, dead: false };
@@ -115,8 +115,8 @@ export async function startWork(t, server, model, count) {
     return world;
 }
 
-// checkNoted(world, rows, when): asserts that everything acknowledged is in the database, exactly once; returns the number of
-// audited changes. rows(query) returns the rows of a query.
+// checkNoted(world, rows, when): asserts that everything acknowledged is in the database, exactly once; returns the number of rows
+// in the audit log with the outcome `ok`. rows(query) returns the result of a query.
 export function checkNoted({ noted, failure }, rows, when) {
     if (failure) throw failure;
     const hardware = new Map(

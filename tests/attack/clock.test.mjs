@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock is set up to 400 days ahead. It stays there long enough for the server to look for old rows to delete, and is then set
-// back.
+// The clock is put ahead, by as much as 400 days, and later put back. While it is ahead, the server looks for old rows to
+// delete.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { startServer, startSimserve, until } from '../e2e/support/harness.mjs';
 
 const AHEAD_MS = 75_000; // the server first looks for old rows a minute after its start
 
-// survives(t, {monotonic, offsets}): sets the server's clock to each of the offsets in turn, and then back. Checks that the server
+// survives(t, {monotonic, offsets}): puts the server's clock ahead by each of the offsets in turn, and then back. Checks that the server
 // keeps its audit log, its deployment and its session, and that it goes on recording metrics.
 async function survives(t, { monotonic, offsets }) {
     const clock = await fakedClock(t, { monotonic });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deployers, which work in a fake cloud while something is killed. Each of their deployments is planned, approved on the command
-// line, applied, and destroyed again. Every plan whose start was acknowledged must be carried out once, and nothing may be left
-// behind in the cloud.
+// Deployers: clients that deploy model servers in a fake cloud while opsbrain or its database is killed. They plan each deployment,
+// approve the plan on the command line, apply it, and destroy the deployment again. Every plan whose start was acknowledged must be
+// carried out once, and nothing may be left behind in the cloud.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, run, until } from '../e2e/support/harness.mjs';
@@ -99,8 +99,8 @@ class Fleet {
         return made.filter((each) => /\/services\/[^/:]+$/.test(each)).map((each) => each.split('/').at(-1)).toSorted();
     }
 
-    // end(rows): to be called when the work is over. Asserts that every plan that began is done, and that the cloud has one service
-    // for each managed deployment. Then destroys these deployments, and asserts that nothing is left in the cloud.
+    // end(rows): to be called when the work is over. Asserts that every plan whose start was acknowledged is done, and that the cloud
+    // has one service for each managed deployment. Then destroys these deployments, and asserts that nothing is left in the cloud.
     async end(rows) {
         await this.workers;
         const isApplying = () => rows(`SELECT id FROM fleet_plans WHERE state = 'applying'`).length > 0;

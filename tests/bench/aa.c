@@ -27,11 +27,11 @@
 #include "bench/sweep/fingerprint.h"
 
 #define LANES_MAX 32
-#define METRICS 8 /* only the first ones in compare_metric_names */
+#define METRICS 8 /* how many of compare_metric_names are compared: the first 8 */
 #define WINDOW_S 0.3
 #define WARMUP_LIMIT_S 0.1
 #define ATTEMPTS 5
-#define EQUAL_AT_MOST 0.08 /* 16 of 200 */
+#define EQUAL_AT_MOST 0.08 /* share of the verdicts: 16 of 200 */
 #define SLOWER_AT_LEAST 0.80
 
 static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
@@ -39,7 +39,8 @@ static const double levels[] = { 0.01, 0.05, 0.2, 0.5 };
 
 struct outcome {
     enum verdict verdicts[METRICS];
-    double p, ratio;                 /* of the primary result for the output throughput */
+    double p;                        /* p value of the primary result for the output throughput */
+    double ratio;                    /* B / A in the same result; NaN: no cell could be compared */
     size_t left_out[LEFT_OUT_COUNT]; /* number of cells, by the reason why they were not compared */
     double autocorrelation;          /* of the pairs' log ratios, in the order of measurement */
 };
@@ -48,9 +49,10 @@ struct experiment {
     struct plan plan;
     struct workload workload;
     char *fingerprint;
-    size_t count;                     /* number of comparisons to make */
-    atomic_size_t begun;              /* number of comparisons begun */
-    atomic_size_t measured, repeated; /* cells measured; attempts after a cell's first */
+    size_t count;           /* number of comparisons to make */
+    atomic_size_t begun;    /* number of comparisons begun */
+    atomic_size_t measured; /* number of cells measured */
+    atomic_size_t repeated; /* number of attempts, without the first one at each cell */
     struct outcome *outcomes;
 };
 
@@ -102,7 +104,8 @@ static const struct cell_row *find_sibling(const struct cell_row *rows, size_t c
 }
 
 /* Measures a cell as a sweep does. If this machine was too busy, measures the cell again, up to
- * ATTEMPTS times in all. Whether it was too busy is known without looking at the figures. */
+ * ATTEMPTS times in all. This is decided by `client_limited`, not by the latencies or the
+ * throughput. */
 static void measure(const struct lane *lane, struct cell_row *rows, size_t index)
 {
     struct cell_row *row = &rows[index];
@@ -302,7 +305,7 @@ static void print_skipped(const struct experiment *experiment)
 }
 
 /* For each level, prints the share of comparisons whose p is below the level. If the sides are
- * alike, this share is about equal to the level. */
+ * alike, this share is about equal to the level. Also prints the mean ratio and correlation. */
 static void print_levels(const struct experiment *experiment)
 {
     double correlations = 0, ratios = 0;

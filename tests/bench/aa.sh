@@ -17,8 +17,8 @@ trap 'kill "${models[@]}" 2>/dev/null; wait' EXIT
 priority=()
 chrt -f 5 true 2>/dev/null && priority=(chrt -f 5)
 
-# serve PORT SLOWNESS [FLAG...]: starts a server. Its first token takes 10 ms and each later token 2.5 ms, both multiplied by
-# SLOWNESS.
+# serve PORT SLOWNESS [FLAG...]: starts a server. The first token of an answer takes 10 ms and each later one 2.5 ms, before
+# jitter. Both times are multiplied by SLOWNESS.
 serve() {
     local port=$1 ttft step
     ttft=$(awk "BEGIN { print 10 * $2 }")

@@ -17,8 +17,8 @@ struct against {
     const char *url;
     enum bench_api api;
     unsigned fields; /* request fields, in addition to those that every request has */
-    int64_t users;   /* in an open loop: the maximum number of requests in flight */
-    int64_t rate;    /* Poisson arrivals per second (open loop); 0: closed loop */
+    int64_t users; /* concurrent users; in an open loop, the maximum number of requests in flight */
+    int64_t rate;  /* Poisson arrivals per second (open loop); 0: closed loop */
     int64_t input_tokens, output_tokens, window_s, shards;
     bool only_libcurl;
 };

@@ -2,8 +2,8 @@
 /* bench_charts FOLDER OUT, which `./run bench charts` runs: draws the charts of each result file in
  * FOLDER, and writes them to OUT as SVG and as a light and a dark PNG, with a report on each file.
  * For each chart, prints a line with the sizes of the SVG and the light PNG, and how many
- * milliseconds it took to draw the chart, to write the SVG, and to write a PNG (the mean of both).
- * Also prints a line for each report. */
+ * milliseconds it took to draw the chart, to write the SVG, and to write a PNG (the mean of the
+ * two). Also prints a line for each report. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -44,7 +44,8 @@ static void save(const char *name, const struct chart *chart)
 /* A made-up server. */
 struct server {
     const char *hardware;
-    double speed, capacity;  /* tokens/s for one user and for all users, at short contexts */
+    double speed;            /* tokens/s for a single user at short contexts */
+    double capacity;         /* maximum tokens/s for all users together at short contexts */
     struct generator random; /* each run is a little different */
 };
 

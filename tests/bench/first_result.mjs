@@ -26,8 +26,8 @@ const TINY = path.resolve('build/engine/tiny-hf'); // vLLM's model, with a token
 
 const number = (text, pattern) => Number(pattern.exec(text)?.[1] ?? NaN);
 
-// For each tool: missing() returns the reason why it cannot run here, if there is one; typed() returns its command; `live` matches a
-// figure that it shows while it measures; `result` matches its result; read() reads the figures of the result.
+// For each tool: missing() returns the reason why the tool cannot run here, or undefined; typed() returns its command; `live` matches
+// a figure that the tool shows while it measures; `result` matches its result; read() returns the figures in the result.
 const TOOLS = {
     opsbrain: {
         missing: () => undefined,

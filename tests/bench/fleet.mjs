@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench fleet    200 managed deployments checked on one core: CPU, requests per minute, memory (8 minutes for each provider)
 //
-// opsbrain is pinned to core 0. The clouds are the fakes in tests/clouds/, on loopback. The peer is curl: it repeats the last GET
-// requests (at most 400) over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N
+// opsbrain is pinned to core 0. The clouds are the fakes in tests/clouds/, on loopback. For comparison, curl repeats opsbrain's last
+// GET requests (at most 400) over connections that it keeps open, and discards the answers. Options: --deployments N --minutes N
 // --provider NAME.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ async function measure(t, provider) {
     spawnSync('taskset', ['-a', '-cp', '0', pid]);
     const empty = residentMib(pid);
     const running = await create(server, cloud);
-    await sleep(60_000); // the first round of checks after their creation
+    await sleep(60_000); // so that each deployment has been checked since its creation
     const before = { cpu: cpuSeconds(`/proc/${pid}/stat`), checks: checkSeconds(pid), at: performance.now() };
     before.requests = (await cloud.call('/state')).requests;
     await sleep(minutes * 60_000);

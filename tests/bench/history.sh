@@ -33,8 +33,8 @@ until_answers() {
     done
 }
 
-# feed DATA FILES [DATABASE]: fills the store, sets `samples` to the number of samples in it, and prints the figures, also to
-# $folder/figures.
+# feed DATA FILES [DATABASE]: fills the store in the folder DATA, sets `samples` to the number of samples in it, and prints the
+# figures. They are also in $folder/figures afterwards. FILES and DATABASE are as for bench_history_feed.
 feed() {
     ./bench_history_feed http://$model "$1" "$2" "$deployments" "$hours" "$end" "${@:3}" >"$folder/figures" || exit 1
     samples=$(sed -n 's/.*, \([0-9]*\) samples/\1/p' "$folder/figures")
@@ -42,7 +42,7 @@ feed() {
     cat "$folder/figures"
 }
 
-# figure WORDS: prints the number that follows these words in $folder/figures.
+# figure WORDS: prints the number that follows "opsbrain: WORDS" in $folder/figures.
 figure() {
     sed -n "s/^opsbrain: $1 \([0-9.]*\).*/\1/p" "$folder/figures"
 }
@@ -52,7 +52,7 @@ packed() {
     sed -n 's/.*packed: //p' "$folder/figures" | tr , '\n' | awk '{ sum += $NF } END { print sum }'
 }
 
-# pages_written_query: prints a query, which depends on the server's version, for the bytes that the server wrote to its tables.
+# pages_written_query: prints the query for the bytes that PostgreSQL wrote to its tables. It depends on PostgreSQL's version.
 pages_written_query() {
     case $(psql -qAtX "$database" -c 'SHOW server_version_num') in
         15*) echo 'SELECT (buffers_checkpoint + buffers_clean + buffers_backend) * 8192 FROM pg_stat_bgwriter' ;;
@@ -61,7 +61,7 @@ pages_written_query() {
     esac
 }
 
-# written: prints how many bytes the server has written so far to its write-ahead log, and to its tables.
+# written: prints how many bytes PostgreSQL has written so far to its write-ahead log, and to its tables.
 written() {
     psql -qAtX "$database" -c CHECKPOINT \
         -c "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'), ($(pages_written_query))" | tr '|' ' '

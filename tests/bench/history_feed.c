@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores days of scrapes within minutes. Made-up traffic changes a model server's metrics page, on
- * a clock that runs fast. Each version of the page is written to opsbrain's store, as the scraper
- * would write it, and to OpenMetrics files (one for every two hours) for promtool. Prints the CPU
- * time that opsbrain's part took and, if only SQLite's files are written, how many bytes are
- * written to them.
+/* Stores days of scrapes within minutes. Gets a model server's metrics page once, and then changes
+ * it with made-up traffic, scrape by scrape. Each version of the page is written to opsbrain's
+ * store, as the scraper would write it, and to OpenMetrics files (one for every two hours) for
+ * promtool. Prints the CPU time that opsbrain's part took per sample and, if only SQLite's files
+ * are written, how many bytes are written to them per sample.
  *
  *     bench_history_feed URL FOLDER FILES DEPLOYMENTS HOURS END_S [DATABASE]
  *
- * FILES: the folder for the OpenMetrics files; "": none are written. DATABASE: the URI of an empty
- * PostgreSQL database.
+ * END_S: the end of the last day, in seconds since 1970. FILES: the folder for the OpenMetrics
+ * files; "": none are written. DATABASE: the URI of an empty PostgreSQL database.
  */
 #include <math.h>
 #include <stdio.h>
@@ -123,8 +123,9 @@ enum role {
 /* How the value of one series of the page changes. */
 struct pattern {
     enum role role;
-    size_t first, buckets; /* a histogram's first bucket; the number of buckets up to this series */
-    double limit;          /* the upper limit of a bucket */
+    size_t first;   /* index of the first bucket of the series' histogram */
+    size_t buckets; /* number of the histogram's buckets up to this series */
+    double limit;   /* the upper limit, if the series is a bucket */
 };
 
 static bool has(const char *text, const char *part)
@@ -193,7 +194,8 @@ static double normal(struct generator *random)
            * cos(6.283185307179586 * generator_uniform(random));
 }
 
-/* Adds made-up observations to a histogram's buckets, and to its series `sum` and `count`. */
+/* Adds made-up observations to a histogram. `sum` and `count` are the indexes of its series _sum
+ * and _count. */
 static void observe(struct metrics_page *page, const struct pattern *patterns, size_t sum,
                     size_t count, size_t observations, struct generator *random)
 {
@@ -289,8 +291,8 @@ static void close_file(FILE *file)
         exit(1);
 }
 
-/* Returns the file that is written to at this time. At each even hour (UTC), a new file replaces
- * `file`. NULL: no files are written. */
+/* Returns the file to write to at this time: `file`, or a new one if `file` is NULL or an even hour
+ * (UTC) begins. If `folder` is "", no files are written, and NULL is returned. */
 static FILE *file_at(const char *folder, int64_t at_ms, FILE *file)
 {
     TEXT_AUTO path = { 0 };
@@ -372,7 +374,7 @@ static void run(struct store *store, const struct metrics_page *page, const char
             advance(&pages[d], patterns, 2 + 1.9 * sin(6.283185307179586 * day + d), &random);
             write_page(&pages[d], &text);
             store_page(store, d + 1, at_ms + offset_ms + jitter_ms, &text, costs);
-            /* without the jitter, which Prometheus removes from its own scrape times, too */
+            /* without the jitter, as Prometheus removes jitter from its own scrape times */
             if (file != NULL)
                 write_openmetrics(&pages[d], d, at_ms + offset_ms, file);
         }

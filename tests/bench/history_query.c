@@ -5,7 +5,8 @@
  *     bench_history_query FOLDER PEER DEPLOYMENTS END_S ROUNDS
  *
  * PEER: the URL of a Prometheus server, or the URI of a PostgreSQL database that opsbrain uses with
- * the folder FOLDER/peer; "": only opsbrain's store in FOLDER is queried. */
+ * the folder FOLDER/peer; "": only opsbrain's store in FOLDER is queried. END_S: the end of the
+ * history, in seconds since 1970. ROUNDS: how often each query is run. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -33,7 +34,7 @@
 
 static const struct question {
     const char *title, *series;
-    const char *expression; /* %1$d: the deployment, %2$d: the step */
+    const char *expression; /* %1$d: the deployment, counted from 0; %2$d: the step in seconds */
     int64_t range_s, step_s;
 } questions[] = {
     { "rate over 1 h, by 1 min", TOKENS, RATE_OF(TOKENS), 3600, 60 },
@@ -93,7 +94,7 @@ static void add_encoded(struct text *out, const char *text)
         text_addf(out, "%%%02x", (unsigned char)*text);
 }
 
-/* The value that Prometheus returns for time t is that of the step before t. */
+/* The value that Prometheus returns for a time is that of the step that ends then. */
 static void read_matrix(const json_t *data, int64_t from_s, int64_t step_s, struct answer *out)
 {
     const json_t *values =
@@ -163,11 +164,11 @@ static struct quantiles quantiles_of(double *values, size_t count)
     return (struct quantiles){ values[(count - 1) / 2], values[(count - 1) * 99 / 100] };
 }
 
-/* The peer that the store is compared with: Prometheus or a database. If both members are empty,
- * there is no peer. */
+/* The peer that the store is compared with: Prometheus or a database. There is no peer if
+ * `prometheus` is "" and `store` is NULL. */
 struct peer {
     const char *prometheus; /* its URL; "": the peer is not Prometheus */
-    struct store *store;
+    struct store *store;    /* that of the database; NULL: the peer is not a database */
 };
 
 static bool peer_exists(const struct peer *peer)
@@ -192,15 +193,15 @@ static void compare(const struct question *question, struct store *store, const 
     double *theirs = memory_zeroed((size_t)rounds, sizeof *theirs);
     double *inside = memory_zeroed((size_t)rounds, sizeof *inside);
     double *apart = memory_zeroed((size_t)rounds * STEPS_MAX, sizeof *apart);
-    /* compared: steps with a value on both sides, where the peer's is not 0; one_sided: steps with
-     * a value on only one side */
+    /* `compared`: number of steps with values on both sides, of which the peer's is not 0;
+     * `one_sided`: number of steps with a value on only one side */
     size_t compared = 0, one_sided = 0;
     size_t n = (size_t)rounds;
 
     for (int i = 0; i < rounds; i++) {
         struct answer own, other;
-        /* A short range ends at a different full hour in each round. A full hour is also the end of
-         * a step. */
+        /* A range of less than a day ends at each of the last 20 full hours in turn. A full hour is
+         * also the end of a step. */
         int64_t back_s = question->range_s >= 86400 ? 0 : (int64_t)(i % 20) * 3600;
 
         ask_store(store, question, i % deployments, end_s - back_s, &own);

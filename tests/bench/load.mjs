@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ./run bench load    the load generator's CPU time per event, compared with node:http, guidellm, aiperf and vLLM (15 minutes)
 //
-// All of them run the same closed loop against simserve, one after another. If there are two cores, each runs on one core, and the
-// server on the other. simserve's own record of its writes is the truth. The official tools are installed from PyPI the first time
-// (several gigabytes), and are skipped if PyPI cannot be reached, or with --no-python. --users N: only the loads with N users.
+// These load generators run the same closed loop against simserve, one after another. If there are two cores, the load generator runs
+// on one of them, and simserve on the other. simserve's own record of its writes is the truth. The official tools are installed from
+// PyPI the first time (several gigabytes), and are skipped if PyPI cannot be reached, or with --no-python. --users N: only the loads
+// with N users.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The official load generators in Python, for load.mjs and first_result.mjs. They are installed from PyPI in build/loadgens, and
-// run against simserve. They are measured from outside: simserve counts the events, and their CPU time is that of all their
-// processes. Only TTFT is what the tools themselves report.
+// The official load generators in Python (tools), for load.mjs and first_result.mjs. They are installed from PyPI in build/loadgens.
+// measure() runs a tool against simserve, and measures the tool from outside: simserve counts the events, and the CPU time is that of
+// all of the tool's processes. Only TTFT is what the tool itself reports.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -62,7 +62,7 @@ export const TOOLS = {
         packages: ['vllm==0.11.0', 'transformers<5'],
         command: [program('vllm', 'python'), '-c', VLLM_SCRIPT],
         environment: {},
-        // It ends after a number of requests: as many as the server answers in that time if nothing is late.
+        // vLLM's bench ends after a number of requests: as many as the server answers in `seconds` if nothing is late.
         arguments: ({ url, users, tokens, seconds, stepMs }, out) => [
             ...['--backend', 'openai', '--base-url', url, '--endpoint', '/v1/completions', '--model', 'simserve/toy'],
             ...['--max-concurrency', users, '--num-prompts', Math.ceil((users * seconds * 1000) / (tokens * stepMs))],
@@ -99,8 +99,8 @@ export function install(name) {
     return true;
 }
 
-// Makes a tokenizer that has one token for each word, which every tool needs, and prompts that consist of these words. Returns false
-// if that fails.
+// Makes what the tool needs: a tokenizer with one token for each word, and prompts that consist of these words. Returns false if the
+// tokenizer cannot be made.
 export function prepare(name) {
     const words = Array.from({ length: 1000 }, (_, i) => `w${i}`);
     const code =
@@ -175,7 +175,7 @@ export async function measure(name, load, pin) {
     const closed = new Promise((resolve) => child.once('close', resolve));
     const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), BEGIN_MS + 10_000 * load.seconds);
     try {
-        if (!(await hasBegun(load.url, load.users, child))) return `${name}: no tokens came (see build/log/bench-load-${name}.log)`;
+        if (!(await hasBegun(load.url, load.users, child))) return `${name}: too few tokens came (see build/log/bench-load-${name}.log)`;
         await sleep(SETTLE_MS);
         const begun = nowNs();
         const used = cpuSeconds(child.pid);

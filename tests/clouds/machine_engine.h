@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lets a test program also act as two other programs. Called with the arguments "engine PORT HOW",
- * it is the engine of a server that a test starts. Called with "watchdog FOLDER", it is a watchdog.
- * HOW is "broken" (the engine exits at once), "parent" (it also starts a child process), "exposed"
- * (it listens on all addresses), or any other word (it just listens on PORT). */
+ * it is the engine of a server that a test starts, and listens on PORT of the loopback address.
+ * HOW changes this if it is "broken" (the engine exits at once), "parent" (it also starts a child
+ * process) or "exposed" (it listens on all addresses). Called with "watchdog FOLDER", the program
+ * is the watchdog of the server whose record is in FOLDER. */
 #pragma once
 
 #include <arpa/inet.h>
@@ -50,8 +51,9 @@ static inline void report_status(FILE *out)
     fclose(status);
 }
 
-/* Writes this process's arguments, working folder, account, environment, open descriptors and
- * rights to the file "report" in the working folder. */
+/* Writes to the file "report" in the working folder what this process was given: its arguments,
+ * working folder, account, environment, open descriptors and rights, and whether it leads a
+ * session. */
 static inline void report(int argc, char **argv)
 {
     FILE *out = fopen("report.new", "w");
@@ -134,7 +136,8 @@ static inline int free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* Returns the body of a request to start a server with this engine. New reference. */
+/* Returns the body of a request to start a server whose engine is this program. `how` is HOW above.
+ * New reference. */
 static inline json_t *server_body(const struct machine_world *world, const char *how)
 {
     int port = free_port();
@@ -170,7 +173,7 @@ static inline void destroy(struct machine_world *world)
     machine_world_expect(world, "gemma", "absent");
 }
 
-/* Returns the process that the server's status.json names. */
+/* Returns the server's process, as recorded in its status.json. */
 static inline struct machine_process process_of(const struct machine_world *world)
 {
     struct machine_process process;
@@ -268,7 +271,7 @@ static inline void assert_line(const char *text, const char *line)
 }
 
 /* Returns false if the program was called as the test itself. Otherwise acts as the engine or the
- * watchdog, and sets *status to the exit status. */
+ * watchdog, sets *status to the exit status, and returns true. */
 static inline bool machine_engine_main(int argc, char **argv, int *status)
 {
     if (argc == 3 && strcmp(argv[1], "watchdog") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture for tests of this machine as a platform: a temporary folder, calls to the machine's
- * API, and functions that wait for a state. The test program itself is also the watchdog
- * (machine_engine.h). */
+/* The fixture for tests that start servers on this machine: a temporary folder, calls to the
+ * machine's API, and functions that wait for a state. The test program itself is also started as
+ * the watchdog, so its main function must call machine_watch() if argv[1] is "watchdog". */
 #pragma once
 
 #include <limits.h>
@@ -20,7 +20,7 @@
 
 struct machine_world {
     char folder[64], records[96], work[96];
-    char program[PATH_MAX]; /* the test program itself */
+    char program[PATH_MAX]; /* the path of the test program itself */
     char containers[96], ollama[64];
     char programs[PATH_MAX];
     struct machine *machine;
@@ -80,8 +80,8 @@ static inline long machine_world_call(struct machine_world *world, const char *m
     return reply.status;
 }
 
-/* Waits up to 20 s for the server to be in the state, and returns the server's document, which the
- * caller releases. Returns NULL for the state "absent", which means that there is no server. */
+/* Waits until the server is in the state, and fails the test after 20 s. Returns the server's
+ * document, which the caller releases, or NULL for the state "absent": there is no server. */
 static inline json_t *machine_world_wait(struct machine_world *world, const char *name,
                                          const char *state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applies a verb by sending the provider's steps in order. A step that is still in progress is
- * polled. Stops at the first step that fails or is still in progress after the last poll. */
+/* Applies a verb (create, stop, ...) by sending the provider's steps in order. Polls a step that is
+ * still in progress. Stops at the first step that fails or is still in progress after the last
+ * poll. A step whose resource already exists and is ours counts as done. */
 #pragma once
 
 #include <stdio.h>
@@ -15,10 +16,12 @@ struct life {
     const struct provider *provider;
     struct cloud *cloud;
     struct desired desired;
-    int polls_max;         /* the maximum number of polls for each step */
-    long pause_ms;         /* before each poll */
-    enum step_state state; /* of the last step that was sent; dry runs do not change it */
-    char step[64];         /* name of the last step that was sent, even as a dry run */
+    int polls_max; /* the maximum number of polls for each step */
+    long pause_ms; /* the pause before each poll */
+    /* The state of the last step that was sent; dry runs do not change it. */
+    enum step_state state;
+    /* The name of the last step that was sent, even if only its dry run was sent; "": none was. */
+    char step[64];
     struct error error;
 };
 
@@ -67,7 +70,8 @@ static inline bool life_finds_ours(struct life *life, const struct step *step)
                   == 0;
 }
 
-/* Returns true if each of the verb's steps was done, or its resource already exists and is ours. */
+/* Returns true if every step of the verb succeeded. A step also succeeds if its resource already
+ * exists and is ours. */
 static inline bool life_apply(struct life *life, enum provider_verb verb)
 {
     struct observed now;
@@ -90,7 +94,8 @@ static inline bool life_apply(struct life *life, enum provider_verb verb)
     return done == count;
 }
 
-/* Sends a dry run of each of the verb's steps that has one; returns true if all are accepted. */
+/* Sends the dry runs of the verb's steps; steps without a dry run are skipped. Stops and returns
+ * false at the first dry run that is not accepted. */
 static inline bool life_plan(struct life *life, enum provider_verb verb)
 {
     struct observed now;

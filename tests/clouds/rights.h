@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares the permissions that a provider's requests need with the tables in docs/clouds.md. Each
- * line of a table is for a verb, or for one of the other operations, such as look or check. */
+ * line of a table is for one verb (create, stop, ...) or for one other operation, such as "look"
+ * (at a deployment) or "check" (of a target). A set of permissions is an object whose keys are
+ * the permissions' names. */
 #pragma once
 
 #include <stdio.h>
@@ -11,12 +13,12 @@
 #include "base/json/json.h"
 
 struct recording {
-    const char *provider;
-    json_t *needed;      /* a set: the permissions for the requests since the last check_line() */
-    json_t *all;         /* a set: the permissions for all lines except "check" */
-    json_t *asked;       /* the permissions that target_show checks */
-    char unknown[300];   /* a request whose permissions the test does not know; "": none */
-    struct text missing; /* lines that docs/clouds.md lacks */
+    const char *provider; /* its name; NULL in the test for Kubernetes */
+    json_t *needed;       /* the set of permissions for the requests since the last check_line() */
+    json_t *all;          /* the set of permissions for all checked lines except "check" */
+    json_t *asked;        /* the permissions that target_show checks: a set, or a list for Google */
+    char unknown[300];    /* a request whose permissions the test does not know; "": none */
+    struct text missing;  /* lines that docs/clouds.md lacks */
 };
 
 static inline void add_needed(struct recording *recording, const char *permissions)
@@ -34,7 +36,7 @@ static inline int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Appends the line that the table must have for the verb. */
+/* Appends to `out` the line that the table must have for the verb. */
 static inline void write_line(const struct recording *recording, const char *verb, struct text *out)
 {
     const char *names[64], *name;

@@ -29,7 +29,7 @@ static inline int set_up(void **state)
     struct google_world *world = google_world_create("cloud_tpu", "us-east5-a", recipe_json);
 
     world->fake.now_ms = world->life.desired.made_ms;
-    world->fake.gpus = 8; /* the quota, here of TPU chips */
+    world->fake.gpus = 8; /* the quota, here for TPU chips */
     world->life.polls_max = 8;
     *state = world;
     return 0;

@@ -105,7 +105,7 @@ json_t *trial_site_made(struct trial_site *site)
     return out;
 }
 
-/* Ignores a "status" member that the object did not have before: a fake's controllers add it. */
+/* Ignores a "status" member that the object did not have before, because the fakes add it. */
 static bool is_same(const json_t *now, const json_t *before)
 {
     json_auto_t *copy = json_copy((json_t *)(uintptr_t)now);

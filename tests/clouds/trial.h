@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trial runs a provider's verbs against a fake of its platform. There is one for each provider: a
- * new provider needs a row in trials.c, and a file with the resources that exist at the start. */
+/* A trial runs a provider's verbs (create, stop, ...) against a fake of the provider's platform.
+ * There is one trial for each provider: a new provider needs a row in trials.c, and a file in
+ * tests/data/clouds/ with the resources that exist at the start. */
 #pragma once
 
 #include "fleet/cloud/cloud.h"
@@ -13,20 +14,21 @@ struct trial_site;
 
 struct trial {
     struct fleet_target_row target;
-    /* Name of a recipe in catalog/recipes/ or in site->recipes. NULL ends the table. */
+    /* Name of a recipe in the folder catalog/recipes/ or site->recipes. NULL ends the table. */
     const char *recipe;
     /* File in tests/data/clouds/ with the resources that exist at the start: {"needed": {path:
-     * object}, "foreign": {path: object}}. The "foreign" ones belong to someone else; copies are
-     * made until there are at least 50, with a different number for '#' in each. */
+     * object}, "foreign": {path: object}}. The "foreign" objects belong to someone else. They are
+     * copied until there are at least 50; in each copy, a different number replaces '#'. */
     const char *world;
     void (*start)(struct trial_site *site);
     void (*stop)(struct trial_site *site);
-    /* Sets the fake's condition, such as "pages"; trial_faults() has the names. "" clears it.
-     * Returns false if the fake has no such condition. */
+    /* Sets the fake's condition, which changes how it behaves until the next call. "" clears it.
+     * The conditions' names, such as "pages", are in trial_faults(). Returns false if `condition`
+     * is "" or the fake has no such condition. */
     bool (*set)(struct trial_site *site, const char *condition);
-    bool renews_token; /* after a 401 the credential returns a new token */
+    bool renews_token; /* after a reply with status 401, the credential gets a new token */
     /* The provider is this machine. Its requests are not repeated, so any fault can make a plan
-     * fail. Its watchdogs are slow, so only `./run clouds` tries it. */
+     * fail. Its watchdogs are slow, so only `./run clouds` runs this trial. */
     bool is_here;
 };
 
@@ -35,27 +37,27 @@ struct trial_site {
     const struct trial *trial;
     void *fake;
     struct fake_server *server;
-    json_t *objects; /* by path; borrowed */
+    json_t *objects; /* the fake's objects, by path; borrowed */
     char endpoints[2048];
-    /* the contents of the target's credential file; "": none */
+    /* The contents of the target's credential file; "": the target has no such file. */
     char credential[1024];
-    const struct cloud_machine *machine; /* NULL: none */
+    const struct cloud_machine *machine; /* NULL unless trial->is_here */
     char recipes[64];                    /* a folder with more recipes; "": none */
-    json_t *before;                      /* the resources that exist at the start */
+    json_t *before;                      /* the resources that exist at the start, by path */
     struct fake_faults faults;
 };
 
 const struct trial *trial_all(void); /* ends with a row without a recipe */
-/* The main function of a program that opens a trial's site calls this first, because the program
- * also serves as the watchdog. If it was called as the watchdog, runs that, sets *status to the
- * exit status, and returns true. */
+/* The main function of a program that runs this machine's trial must call this first, because that
+ * trial also starts the program as its watchdog. If the program was started as the watchdog, runs
+ * the watchdog, sets *status to the exit status, and returns true. */
 bool trial_main(int count, char **arguments, int *status);
 const struct trial *trial_find(const char *provider); /* NULL: there is none */
 
 void trial_site_start(struct trial_site *site, const struct trial *trial);
 void trial_site_stop(struct trial_site *site);
-/* Restores the resources that existed at the start. Afterwards no request gets a fault, and no
- * process is killed. A condition stays as it is. */
+/* Restores the resources that existed at the start, and removes all others. Afterwards no request
+ * gets a fault, and no process is killed. The fake's condition stays as it is. */
 void trial_site_reset(struct trial_site *site);
 /* Returns the paths of the resources that were not there at the start, as an array that the caller
  * releases. */

@@ -36,7 +36,7 @@ static void cut_off(struct text *body)
     text_add(body, text_string(&half));
 }
 
-/* "done" in a name: the fake carries out the request before the fault occurs. */
+/* If the name of an error reply or a reset contains "done", the request is carried out anyway. */
 static const struct trial_fault faults[] = {
     { { "401 once", 1, .status = 401, .body = REFUSAL(401, "UNAUTHENTICATED", "Unauthorized") },
       DEMAND_DONE_IF_NEW },
@@ -72,7 +72,7 @@ static const struct trial_fault faults[] = {
     { { "pages", 0 }, DEMAND_DONE, true, false },
     { { "int64 as numbers", 0 }, DEMAND_DONE, true, false },
     { { "operation with error", 0 }, DEMAND_ANY, true, false },
-    { { "it crashes", 0 }, DEMAND_ANY, true, false },
+    { { "server crashes", 0 }, DEMAND_ANY, true, false },
     { { 0 } },
 };
 
@@ -180,15 +180,15 @@ static const char *judge(const struct trial_rig *rig, enum provider_verb verb,
     if (strcmp(plan->state, "done") == 0)
         return judge_done(rig, reference, made, state);
     if (strcmp(plan->state, "failed") != 0)
-        return "the plan did not end";
+        return "the job has ended, but the plan is neither done nor failed";
     if (must_be_done(rig, fault))
-        return "the plan failed, although the fault is temporary";
+        return "the plan failed, although the fault is temporary or harmless";
     return judge_failed(verb, plan, made, state);
 }
 
-/* Destroys the deployment unless it is gone. Then the resources that existed at the start must be
- * unchanged, and there must be no others. Returns a message that says what is wrong; NULL if
- * nothing is. */
+/* Destroys the deployment unless it is gone. Afterwards the resources that existed at the start
+ * must be unchanged, and there must be no others. Returns NULL, or a message that says what is
+ * wrong. */
 static const char *clean_up(struct trial_rig *rig, char state[16])
 {
     char plan_id[ID_SIZE], job_id[ID_SIZE];

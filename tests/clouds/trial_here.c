@@ -116,8 +116,8 @@ void trial_here_stop(struct trial_site *site)
     free(here);
 }
 
-/* This machine has no conditions to set. If `condition` is "" and the deployment's container is
- * gone, stops the engine that an earlier run left. */
+/* This machine has no conditions, so this always returns false. If `condition` is "" and the
+ * deployment's container is gone, stops the engine that an earlier run left. */
 bool trial_here_set(struct trial_site *site, const char *condition)
 {
     struct here *here = site->fake;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The site of the trial of this machine: real watchdogs and a fake Podman. */
+/* Functions for the trial of this machine (trial.h), which has real watchdogs and a fake Podman. */
 #pragma once
 
 #include "tests/clouds/trial.h"

@@ -24,7 +24,7 @@ static void must(bool done, const char *what, const struct error *error)
     abort();
 }
 
-/* ---- Callbacks of the frame ---- */
+/* ---- The frame's callbacks ---- */
 
 static bool open_cloud(void *context, const struct fleet_target *target, struct cloud **out,
                        struct error *error)

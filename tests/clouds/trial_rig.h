@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes and applies plans on a trial's fake as the server does, with its own store. If the setup
- * fails, prints an error message and aborts the process. */
+/* Makes and applies plans on a trial's fake, as the server does. Each rig has its own store. If
+ * the setup or the store fails, the functions print an error message and abort the process. */
 #pragma once
 
 #include "fleet/managed/managed_apply.h"
@@ -26,17 +26,17 @@ struct trial_rig {
 void trial_rig_open(struct trial_rig *rig, const struct trial *trial);
 void trial_rig_close(struct trial_rig *rig);
 
-/* Makes a plan for TRIAL_DEPLOYMENT and begins to apply it, as a user would. Returns false if it
- * was refused. */
+/* Makes a plan for TRIAL_DEPLOYMENT and adds a job that applies the plan, as a user would. Returns
+ * false if this was refused. */
 bool trial_rig_begin(struct trial_rig *rig, enum provider_verb verb, char plan_id[ID_SIZE],
                      char job_id[ID_SIZE], struct error *error);
 /* Waits until the plan's job has ended, and reads the plan into *out, which the caller passes to
  * fleet_plan_finish. */
 void trial_rig_finish(struct trial_rig *rig, const char *plan_id, const char *job_id,
                       struct fleet_plan_row *out);
-/* Makes and applies a plan, and waits until it is done. Aborts the process if it fails. */
+/* Makes and applies a plan, and waits until the plan is done. Aborts the process if it fails. */
 void trial_rig_do(struct trial_rig *rig, enum provider_verb verb);
-/* Writes the managed deployment's state to `out`; "gone" if it is not managed. */
+/* Writes the state of TRIAL_DEPLOYMENT to `out`, or "gone" if opsbrain does not manage it. */
 void trial_rig_state(struct trial_rig *rig, char out[16]);
 /* Restores the fake's resources, and destroys the deployment if it is managed. */
 void trial_rig_reset(struct trial_rig *rig);

@@ -42,7 +42,7 @@ static void stop_kubernetes(struct trial_site *site)
 static bool set_kubernetes(struct trial_site *site, const char *condition)
 {
     struct fake_kubernetes *fake = site->fake;
-    bool crashes = strcmp(condition, "it crashes") == 0;
+    bool crashes = strcmp(condition, "server crashes") == 0;
 
     fake->has_pages = strcmp(condition, "pages") == 0;
     strcpy(fake->pod, crashes ? "crash" : "ready");
@@ -76,7 +76,7 @@ static bool set_google(struct trial_site *site, const char *condition)
     static const char message[] = "Quota exceeded for total allowable count of GPUs";
     struct fake_google *fake = site->fake;
     bool breaks = strcmp(condition, "operation with error") == 0;
-    bool fails = strcmp(condition, "it crashes") == 0;
+    bool fails = strcmp(condition, "server crashes") == 0;
 
     fake->has_pages = strcmp(condition, "pages") == 0;
     fake->sends_numbers = strcmp(condition, "int64 as numbers") == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools that answer at once, with text, an image, audio, a resource or an error. Two of the tools
- * have an unusual input schema. */
+ * have an unusual input schema: one repeats an argument in a header, one has rare keywords. */
 
 #include "fixtures.h"
 
@@ -87,7 +87,7 @@ static const struct param region_params[] = {
     { 0 },
 };
 
-/* Has JSON Schema keywords that a server must pass on to clients unchanged. */
+/* An input schema with keywords that a server must pass on to clients unchanged. */
 static const char schema_2020_12[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
     "\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\","

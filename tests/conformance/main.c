@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance_server: opsbrain's server with the tools, resources and prompts that the official MCP
- * conformance suite needs, in place of opsbrain's. It accepts the options of `opsbrain serve`. */
+/* conformance_server: opsbrain's server, but with the tools, resources and prompts that the
+ * official MCP conformance suite needs instead of opsbrain's own. It accepts the options of
+ * `opsbrain serve`. */
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts with only text, with arguments, with a resource and with an image, and one that first
- * asks the user for the context. */
+/* Prompts: one with only text, one with arguments, one with a resource, one with an image, and one
+ * that first asks the user for the context. */
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "fixtures.h"
 
-/* Every value of the template's variable is valid, but none is listed. */
+/* The template accepts every value of its variable `id`, but lists none. */
 static bool list_none(const struct services *services, const char *after, size_t limit,
                       struct instance **out, size_t *count, char next[INSTANCE_VALUE_SIZE],
                       struct error *error)

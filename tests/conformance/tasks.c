@@ -20,8 +20,8 @@ static char *outcome_of(const char *text)
     return json_write(outcome);
 }
 
-/* Returns how a run ends after job_run_wait or job_run_ask did not succeed: as the reason to stop
- * demands, or `otherwise` if there is no reason to stop. */
+/* For a run whose job_run_wait was interrupted or whose job_run_ask failed. Returns the end that
+ * fits the run's reason to stop; `otherwise` if there is no such reason. */
 static enum job_end end_for_stop(const struct job_run *run, enum job_end otherwise)
 {
     switch (job_run_stop(run)) {
@@ -173,7 +173,7 @@ static bool start_multi_input(struct call *call, struct answer *answer, struct e
     return start(call, "multi_input", "", answer, error);
 }
 
-/* Asks during the call, because the task must start only after the question was answered. */
+/* Asks during the call, because the job must not start before the question is answered. */
 static bool start_hello(struct call *call, struct answer *answer, struct error *error)
 {
     json_auto_t *answers = NULL;
@@ -188,7 +188,7 @@ static const struct param greet_params[] = {
 };
 static const struct param slow_compute_params[] = {
     { "seconds", VALUE_NUMBER, .low = 0, .high = 3600, .initial = "1",
-      .help = "The duration of the job." },
+      .help = "How many seconds the job runs." },
     { "label", VALUE_TEXT, .low = 0, .high = 100, .help = "A name for the job; ignored." },
     { 0 },
 };

@@ -27,7 +27,7 @@ test('key add cannot change a role, and a changed role takes effect in open sess
     assert.ok((await tryRegister(eve, 'a')).isError);
 
     const promoted = await run(['principal', 'role', 'eve', 'operator', '--data', data]);
-    assert.deepEqual(promoted, { code: 0, output: 'eve: operator, was viewer\n' });
+    assert.deepEqual(promoted, { code: 0, output: 'the role of eve is now operator; before, it was viewer\n' });
     await until('the new role', async () => !(await tryRegister(eve, 'a')).isError, 1000);
     await run(['principal', 'role', 'eve', 'viewer', '--data', data]);
     await until('the old role', async () => (await tryRegister(eve, 'b')).isError, 1000);
@@ -101,6 +101,6 @@ test('key add needs a role, demoting or revoking the last admin gives a warning,
     for (const args of [['key'], ['key', 'steal'], ['key', 'add'], ['key', 'add', '--role', 'admin'], ['principal', 'role', 'x']]) {
         const { code, output } = await run(args);
         assert.notEqual(code, 0);
-        assert.match(output, /^opsbrain: .*there are: .*\n$/);
+        assert.match(output, /^opsbrain: .*use one of: .*\n$/);
     }
 });

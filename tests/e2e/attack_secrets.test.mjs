@@ -211,7 +211,7 @@ test('binding a secret that is too short or too common to be hidden gives a warn
         env: { OPSBRAIN_SECRET_LAB: 'EMPTY', OPSBRAIN_SECRET_TOKEN: 'token-abc123', OPSBRAIN_SECRET_SHORT: 'a7f3Kq9Z' },
     });
     const { warning } = await ada.call('deployment_register', { name: 'lab', url: model.url, secret: 'LAB' });
-    assert.match(warning, /the value of LAB is short or a common word/);
+    assert.match(warning, /the value of LAB is short, repetitive or a common word/);
     assert.match((await ada.call('secret_bind', { secret: 'TOKEN', origin: model.url })).warning, /TOKEN/);
     assert.match((await run(['secret', 'bind', 'SHORT', model.url, '--data', data])).output, /value of SHORT is short/);
     assert.equal((await ada.call('secret_bind', { secret: 'ABSENT', origin: model.url })).warning, undefined);

@@ -143,7 +143,7 @@ test('Ctrl-C ends a benchmark and a live view at once, even while the server doe
 test('a wrong command line gives exit status 2, and a refused command gives 1', async (t) => {
     const run = await pretend(t, bench({ metrics_show: { now: {} } }));
     const cases = [
-        [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number from 1/],
+        [['watch', '--count', 'many'], 2, /--count is "many": it must be a whole number, at least 1/],
         [['watch', '--count', '0'], 2, /--count is "0"/],
         [['watch', '--interval', '0'], 2, /--interval is "0"/],
         [['watch', 'demo', 'extra'], 2, /one word too many/],

@@ -71,7 +71,7 @@ async function readResults(folder) {
     return scenarios;
 }
 
-// Warnings of the suite count as failures here.
+// The suite's warnings count as failures here.
 function failures(checks) {
     return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
 }
@@ -158,7 +158,7 @@ for (const [revision, args, expected] of [
     });
 
 for (const [revision, names] of Object.entries(OF_THE_PRODUCT))
-    test(`the product itself conforms to ${revision}`, async (t) => {
+    test(`the product itself passes the scenarios of ${revision} that need no fixtures`, async (t) => {
         const server = await startServer(t);
         const { scenarios } = await runSuite(t, server.url, everyScenario(revision));
         for (const name of names) {

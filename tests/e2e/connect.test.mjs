@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { connect, forEachClient } from './support/clients.mjs';
 import { inFlight, startServer, startSimserve, until } from './support/harness.mjs';
 
-const NOTICED_MS = 3000; // usually far less, but the machine may be busy
+const NOTICED_MS = 3000; // the server usually notices far sooner, but the machine might be busy
 
 forEachClient('a client connects, lists the tools and calls one', async (t, kind) => {
     const server = await startServer(t);
@@ -30,7 +30,7 @@ forEachClient('a client receives progress while the answer to a query arrives', 
         { onprogress: (progress) => seen.push(progress.progress) },
     );
     assert.ok(!result.isError, JSON.stringify(result.content));
-    assert.ok(seen.length >= 2, `${seen.length} progress notifications`);
+    assert.ok(seen.length >= 2, `got ${seen.length} progress notifications, expected at least 2`);
     assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
     assert.equal(new Set(seen).size, seen.length, 'progress must increase');
     await client.close();

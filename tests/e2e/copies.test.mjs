@@ -28,13 +28,14 @@ async function refusal(args, env) {
     return output;
 }
 
-// runJson(args, env): the JSON that a command prints.
+// runJson(args, env): the parsed JSON that a command prints with --json.
 const runJson = async (args, env) => JSON.parse(await runOk([...args, '--json'], env));
 
 // nameForMove(data): what `move` takes as the name of the folder's database.
 const nameForMove = (data) => databaseSettings(['--data', data]).OPSBRAIN_DATABASE ?? data;
 
-// dump(data, name): {table: rows} for each non-empty table in a database file; the rows are sorted.
+// dump(data, name): {table: rows} for each non-empty table in the database file `name` of the folder; each row is JSON, and the rows
+// are sorted.
 function dump(data, name) {
     const database = new DatabaseSync(path.join(data, name), { readOnly: true });
     const tables = database.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all();
@@ -102,6 +103,7 @@ test('after a move is killed, repeating it copies everything', async (t) => {
         assert.match(output, /copied and compared|is not empty/);
     }
     await runOk(['move'], { OPSBRAIN_FROM: nameForMove(between), OPSBRAIN_TO: to });
+    // Only fleet_instance is allowed to differ, because its row records where the database is used.
     for (const name of ['opsbrain.db', 'scrapes.db']) {
         const { fleet_instance: instance, ...rows } = dump(to, name);
         const { fleet_instance: expectedInstance, ...expected } = dump(source, name);
@@ -132,6 +134,6 @@ test('a refused move, backup or restore says why', async (t) => {
     const mistyped = await refusal(['move', '--to', folder], { OPSBRAIN_FROM: 'Postgresql://u:secret@h/d' });
     assert.match(mistyped, /write it as postgresql:/);
     assert.doesNotMatch(mistyped, /secret/);
-    assert.match(await refusal(['backup']), /needs the name of a file/);
+    assert.match(await refusal(['backup']), /needs a file name/);
     assert.match(await refusal(['restore', path.join(folder, 'nothing')], { OPSBRAIN_DATA: folder }), /cannot be read/);
 });

@@ -26,7 +26,8 @@ async function done(client, job) {
     assert.equal(ended.state, 'completed', JSON.stringify(ended));
 }
 
-// start(t, {tokenMs, agents, keys}): a server with a target on the fake Google and, if `keys` is set, an API key for each role.
+// start(t, {tokenMs, agents, keys}): starts a server with a target on the fake Google. `tokenMs`: how long an ID token is valid, in ms;
+// `agents`: whether agents can deploy on the target without a user's approval; `keys`: whether there is an API key for each role.
 async function start(t, { tokenMs = 3_600_000, agents = true, keys = false } = {}) {
     const model = await startSimserve(t, ['--ttft-ms', '20', '--step-ms', '5']);
     const google = await startGoogle(t, { model, tokenMs });
@@ -64,7 +65,7 @@ test('a deployed service can be queried, watched and swept, although its tokens 
     const { image, machine, region } = shown.fingerprint.platform;
     assert.deepEqual({ image, machine, region }, { image: 'vllm/vllm-openai:nightly', machine: 'nvidia-l4', region: 'us-central1' });
     for (const cell of shown.cells) assert.deepEqual([cell.state, cell.success_rate], ['measured', 1]);
-    assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens were used in the sweep`);
+    assert.ok(google.door.used.size - before >= 2, `${google.door.used.size - before} tokens were used in the sweep, expected at least 2`);
     assert.equal(google.door.refused, 0);
     await client.close();
     await assertNoneStored(server, google.tokens);
@@ -73,7 +74,7 @@ test('a deployed service can be queried, watched and swept, although its tokens 
 test('watching does not wake a service that scales to zero', async (t) => {
     const { google, client } = await start(t);
     await deploy(client, 'gemma');
-    await until('the reason to be shown', async () => {
+    await until('metrics_history to say that the server scales to zero', async () => {
         const shown = await client.callTool('metrics_history', { deployment: 'gemma' });
         return /the server scales to zero/.test(text(shown));
     });
@@ -81,7 +82,7 @@ test('watching does not wake a service that scales to zero', async (t) => {
     await client.close();
 });
 
-test('the ID token is sent to its address only, not after a redirect, and not for another deployment at that address', async (t) => {
+test('the ID token is sent only to the address of its service, not after a redirect, and not for another deployment at that address', async (t) => {
     const { google, server, client } = await start(t);
     const thief = await startThief(t);
     await deploy(client, 'gemma');
@@ -90,7 +91,7 @@ test('the ID token is sent to its address only, not after a redirect, and not fo
     assert.deepEqual(thief.stolen, []);
     await client.call('deployment_register', { name: 'twin', url: google.door.url });
     await client.refusal('model_query', { deployment: 'twin', prompt: 'Hello' });
-    assert.equal(google.door.refused > 0, true, 'a request for the other deployment at this address has no token');
+    assert.equal(google.door.refused > 0, true, 'a request for the other deployment at this address must have no token');
     const moved = await client.refusal('deployment_update', { deployment: 'gemma', url: thief.url, confirm: 'gemma' });
     assert.match(moved, /gemma is managed by opsbrain and its platform assigns its address/);
     assert.deepEqual(thief.stolen, []);

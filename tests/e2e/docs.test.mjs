@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the documents. Each block of commands is run, unless its mark gives a reason not to run it, or a program that it needs is
-// not installed. The local links, paths, names in the source, flags, tests and benches that the documents name must exist.
+// not installed. The targets of local links must exist, and so must the paths, functions, flags, tests and so on that are named.
 //
 // A block of commands (sh, js, python, call) has a mark, which is a comment on the line before it:
 //     <!-- run -->                 it must succeed; a text block that follows shows what it prints
@@ -8,7 +8,7 @@
 //     <!-- not run: REASON -->     it is not run; a python block must have this mark
 // A `call` block has the name of a tool and its arguments. Ids and digests that end in "..." stand for the latest of their kind.
 // Each line of the text block must be the beginning of a printed line, in the same order. Only the first words of a line are
-// compared, without numbers and ids. "[...]" stands for any text; what follows it is not compared.
+// compared, without numbers and ids. "[...]" stands for any text; what follows it on its line is not compared.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -216,8 +216,8 @@ inEach('the targets of local links exist', async (name, content) => {
     }
 });
 
-// A path begins with one of our folders, and ends with an extension or a slash. (So server/discover, a method, is not a path.)
-// Paths in build/ and data/ are not checked, because the build and the program create these folders.
+// A path begins with a top-level folder of the repository, and ends with an extension or a slash. (So the method server/discover
+// is not a path.) Paths in build/ and data/ are not checked, because the build and the program create these folders.
 inEach('the paths that the documents name exist', (name, content) => {
     const rooms = globSync('*/', { cwd: ROOT, exclude: ['build', 'data'] }).map((room) => room.replace(/\/$/, ''));
     for (const code of inline(content)) {
@@ -226,8 +226,9 @@ inEach('the paths that the documents name exist', (name, content) => {
     }
 });
 
-// Checks names such as `tool_call` and `struct call` in the documents that explain the source; `x_create` stands for any name.
-test('the functions, tables and structs that the documents name exist', async () => {
+// Checks that names such as `tool_call` and `struct call` occur in the source. Names that begin with "x_" are not checked, as they
+// are examples.
+test('the documents that explain the source name functions, tables and structs that exist', async () => {
     const sources = globSync('{base,store,jobs,bench,fleet,analysis,handlers,server,tests}/**/*.{c,h}', { cwd: ROOT });
     const texts = await Promise.all(sources.map((file) => readFile(path.join(ROOT, file), 'utf8')));
     const known = new Set([...texts.flatMap((one) => one.match(/\w+/g)), ...sources.map((file) => path.parse(file).name)]);

@@ -47,8 +47,8 @@ const PAGE = '<!DOCTYPE html><html><head><title>Chat for all</title></head><body
 const webServer = (t, ...answer) => listen(t, http.createServer(answering(...answer)));
 const speaksTls = (t) => listen(t, https.createServer(certificate, answering(200, 'application/json', '{"data":[{"id":"m"}]}')));
 
-// Each case: [what is wrong; start(t), which starts the server and returns its port; how the deployment is registered; the
-// expected class; the expected cause or remedy].
+// Each case: [what is wrong; start(t), which starts the server, if there is one, and returns the port; the scheme, the path `at` and
+// other arguments for deployment_register; the expected class; the expected cause or remedy].
 const CASES = [
     ['no server listens', () => freePort(), {}, 'connect_refused', /Failed to connect|refused/],
     ['a certificate from an unknown authority', speaksTls, { scheme: 'https' }, 'tls', /self.signed.*SSL_CERT_FILE.*restart/],
@@ -80,8 +80,8 @@ const CASES = [
 
 const classPattern = (expected) => new RegExp(`\\b(${expected.source ?? expected})\\b`, 'g');
 
-// namedOnce(message, expected, what): asserts that the message names the expected class exactly once, and no other class: it has at
-// most one word in parentheses.
+// namedOnce(message, expected, what): asserts that the message names the expected class exactly once. So that it names no other class,
+// the message must also have at most one word in parentheses, not counting "(foreign)".
 function namedOnce(message, expected, what) {
     assert.equal((message.match(classPattern(expected)) ?? []).length, 1, `${what}: ${message}`);
     assert.equal((message.match(/\((?!foreign)[a-z_0-9]+\)/g) ?? []).length <= 1, true, `${what}: ${message}`);
@@ -114,7 +114,7 @@ test('the message for each failure names its class once, and the cause or a reme
     await client.close();
 });
 
-test('a health check gives up on a server that hangs, and waits within its limit for a slow one', async (t) => {
+test('a health check gives up on a server that hangs, and waits for a slow one as long as its limit allows', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const [hung, slow] = [await freePort(), await freePort()];
@@ -133,7 +133,7 @@ test('a health check gives up on a server that hangs, and waits within its limit
     await client.close();
 });
 
-test("a refusal suggests opsbrain's name for another program's option, and no name in its list of arguments is cut off", async (t) => {
+test("a refusal suggests the argument meant by a misspelled or another program's name, and cuts off no name in its list", async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const meant = { users: 'concurrency', concurency: 'concurrency', max_concurrency: 'concurrency', isl: 'input_tokens',

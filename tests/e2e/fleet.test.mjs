@@ -13,7 +13,7 @@ const ONLY_READS = /only reads the clouds until `opsbrain fleet resume`/;
 
 const skip = onPostgres && 'with PostgreSQL, the database is not in the data folder';
 
-test('a server with a copy of the data folder only reads the clouds until opsbrain fleet resume', { skip }, async (t) => {
+test('a server with a copy of the data folder only reads the clouds until `opsbrain fleet resume` is run', { skip }, async (t) => {
     const folder = await temporaryFolder(t);
     const data = path.join(folder, 'data');
     for (let start = 0; start < 2; start++) {
@@ -75,7 +75,7 @@ test('plan approve prints the plan, and needs a "y" on a terminal or the digest 
 
     const agreed = await onTerminal('pln_one', 'y\n');
     assert.equal(agreed.code, 0, agreed.stdout);
-    assert.match(agreed.stdout, /Agree to this plan\? \[y\/N\] [^]*approved: opsbrain apply pln_one/);
+    assert.match(agreed.stdout, /Agree to this plan\? \[y\/N\] [^]*approved: to carry the plan out, run `opsbrain apply pln_one`/);
     assert.doesNotMatch(agreed.stdout, /\x1b\[2J/);
     assert.equal((await approve('pln_two', '--digest', 'd'.repeat(64))).code, 0);
     assert.deepEqual(approvals(), [['pln_one', 'command line'], ['pln_two', 'command line']]);

@@ -66,7 +66,7 @@ const ATTEMPTS = {
         await agent.refusal('deployment_plan', { ...one, overrides: { image: 'evil/miner:1' } });
         await assertUntouched(cloud);
     },
-    'the arguments of a plan are checked before anything is changed in the cloud': async ({ agent, cloud }) => {
+    'invalid arguments for a plan are refused before anything is changed in the cloud': async ({ agent, cloud }) => {
         const one = { deployment: NAME, target: cloud.target.name, recipe: cloud.recipe, life_s: 7200 };
         const before = (await cloud.call('/log')).length;
         for (const more of [
@@ -149,7 +149,7 @@ test('an agent cannot exceed its grant by extending a deployment or by adding an
     assert.equal(rows(server, "SELECT 1 FROM fleet_managed WHERE state <> 'gone'").length, 1);
 });
 
-test('by default, no call can deploy on this machine or import a recipe for it; a credential file is named without a path', async (t) => {
+test('by default, no call can deploy on this machine or import a recipe for it; a credential file must be named without a path', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'otto', '--role', 'operator');
     const root = await addKey(data, 'ada', '--role', 'admin');

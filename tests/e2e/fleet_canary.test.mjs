@@ -15,7 +15,8 @@ import { atEnd, OPSBRAIN, startSimserve, temporaryFolder, until } from './suppor
 const KEY = JSON.parse(await readFile('tests/data/clouds/service-account.json', 'utf8'));
 const CLIENT_KEY = Buffer.from('-----BEGIN PRIVATE KEY-----\ncanary-client-key\n-----END PRIVATE KEY-----\n').toString('base64');
 
-// Credential files: the target that uses the file, its content, the parts that are secret, and whether the file fits a cloud.
+// Credential files. `target`: the arguments with which target_register names the file; `content(cloud)`: what the file contains;
+// `secret`: the parts of the content that must not leak; `fits(cloud)`: whether the file can be used for this cloud.
 const FILES = {
     'service-account.json': {
         target: { credential: 'service_account_file', credential_file: 'service-account.json' },
@@ -49,8 +50,8 @@ test("the token of opsbrain's own pod is sent to its cluster only", { timeout: 1
     assert.deepEqual(tokens, [POD_TOKEN]);
 });
 
-// tryCredential(...): uses the cloud, calls more(client, cloud, secrets), and checks that no secret is answered, logged, stored,
-// or sent anywhere except as the bearer token; returns the tokens that the cloud received.
+// tryCredential(...): uses the cloud, and calls more(client, cloud, secrets). Then checks that no secret is in an answer, a log, a file
+// of the data folder, or a request to the cloud, except as its bearer token. Returns the tokens that the cloud received.
 async function tryCredential(t, provider, options, more = () => {}) {
     const model = await startSimserve(t);
     const env = { ...options.env, OPSBRAIN_SECRET_LAB: 'canary-lab' };
@@ -84,8 +85,8 @@ async function tryCredential(t, provider, options, more = () => {}) {
     return tokens;
 }
 
-// podOf(t, cloud): {file, env}: a script that runs opsbrain as if in a pod, and its environment. opsbrain then reaches the cloud
-// over TLS.
+// podOf(t, cloud): {file, env}: `file` is a script that runs opsbrain as if in a pod, and `env` is the environment for it. opsbrain then
+// reaches the fake cloud through a TLS proxy.
 async function podOf(t, cloud) {
     const folder = await temporaryFolder(t);
     const account = path.join(folder, 'account');

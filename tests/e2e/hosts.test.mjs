@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// opsbrain's tools in hosts that rewrite tool schemas: the call for each task still fits the schema, and opsbrain accepts it.
+// opsbrain's tools in hosts that rewrite tool schemas: the call for each task fits the rewritten schema, and opsbrain accepts it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Ajv2020 from 'ajv/dist/2020.js';
@@ -13,7 +13,7 @@ const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 // If a host does not let its model omit arguments, the model sends these values for the arguments that it does not need.
 const BLANKS = { string: '', array: [], number: null, integer: null, boolean: null };
 // convert(tool) returns the host's version of the tool's schema; asSent(schema, args) returns the arguments as the model in that
-// host would send them. The arguments of the tool `skip` are sent unchanged.
+// host would send them. `skip` is a tool whose arguments are sent unchanged, and are not compared with the schema.
 const HOSTS = {
     'OpenAI strict, null for an unused argument': { convert: openAiSchema, asSent: (schema, args) => openAiArguments(schema, args, () => null) },
     'OpenAI strict, "" and [] for an unused argument': {
@@ -44,6 +44,6 @@ for (const [host, { convert, asSent, skip }] of Object.entries(HOSTS))
             else if (learn) seen = { ...seen, ...learn(result.structuredContent) };
         }
         assert.deepEqual(problems, []);
-        assert.deepEqual([...new Set(TASKS.map(([, name]) => name))].sort(), [...schemas.keys()].sort(), 'every tool has a task');
+        assert.deepEqual([...new Set(TASKS.map(([, name]) => name))].sort(), [...schemas.keys()].sort(), 'every tool must have a task');
         await client.close();
     });

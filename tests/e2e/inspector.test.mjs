@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the official Inspector, with which users inspect a server, in each protocol era.
+// Runs the command line of the official Inspector, with which users inspect a server, in each protocol era.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -12,9 +12,10 @@ const INSPECTOR = path.resolve(
     'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
 const VERSIONS = { legacy: '2025-11-25', auto: '2026-07-28', modern: '2026-07-28' };
-const TOOL_IS_ERROR = 5; // the Inspector's exit status
+const TOOL_IS_ERROR = 5; // the Inspector's exit status if the tool's result is an error
 
-// inspector(t, era): starts a server; returns a function (method, ...options) that runs the Inspector on it: {code, result, error}.
+// inspector(t, era): starts a server; returns a function (method, ...options) that runs the Inspector on it and returns
+// {code, result, error}.
 async function inspector(t, era) {
     const server = await startServer(t);
     const home = await temporaryFolder(t);

@@ -30,7 +30,7 @@ async function start(t, kind) {
     return { server, proxy, client, uri, job, untilNotified };
 }
 
-forEachClient('after a cut connection, a client with a session still gets the answer, and every client gets updates again', async (t, kind) => {
+forEachClient('after its connection is cut, a client with a session still gets the answer, and every client gets updates again', async (t, kind) => {
     const { proxy, client, uri, job, untilNotified } = await start(t, kind);
     let cut = false;
     const onprogress = () => {
@@ -70,8 +70,8 @@ async function untilAnswersAreStored(server, { transport }) {
     watch.close();
 }
 
-// begin(client, job, wait_s): starts a call that lasts `wait_s` seconds; returns {answer}, the promise of its answer, as soon as
-// its stream has begun.
+// begin(client, job, wait_s): starts a job_show call that waits at most `wait_s` seconds. Returns {answer}, the promise of the result,
+// when the first progress notification arrives.
 async function begin(client, job, wait_s) {
     let answer;
     await new Promise((onprogress) => {

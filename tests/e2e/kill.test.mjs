@@ -38,8 +38,8 @@ const MOMENTS = {
     },
 };
 
-// untilCount(watch, state, reached): waits until reached(before, now) is true, or the sweep is done. `before` and `now` are the
-// numbers of attempts in this state: at the time of the call, and now.
+// untilCount(watch, state, reached): waits until reached(before, now) is true, or the sweep is done. `before`: the number of attempts
+// in this state when untilCount was called; `now`: the present number.
 async function untilCount({ counts, done }, state, reached) {
     const before = counts()[state] ?? 0;
     await until(`an attempt to be ${state}`, () => reached(before, counts()[state] ?? 0) || done(), 60_000);
@@ -122,7 +122,7 @@ async function start(server, plan = PLAN) {
     return sweep.id;
 }
 
-// killUntilDone(...): kills the server again and again, at each of the MOMENTS in turn, until the sweep is done or there were
+// killUntilDone(...): kills the server again and again, at each of the MOMENTS in turn, until the sweep is done or there have been
 // `enough` kills; returns the number of kills. `earlier` is the number of kills in earlier sweeps: the MOMENTS continue from there.
 async function killUntilDone(server, sweep, enough, typical, earlier) {
     const names = Object.keys(MOMENTS);
@@ -144,7 +144,8 @@ async function killUntilDone(server, sweep, enough, typical, earlier) {
     return enough;
 }
 
-// afterTakeover(server, sweep, before): waits until the dead process's attempt is marked as interrupted; returns the ledger.
+// afterTakeover(server, sweep, before): waits until each attempt that the killed process left running is marked as interrupted.
+// Returns the ledger, which is what the database has about the sweep's cells and attempts.
 function afterTakeover(server, sweep, before) {
     const dead = new Set(before.attempts.filter((each) => each.state === 'running').map((each) => each.id));
     return until('the interrupted attempt to be marked', async () => {
@@ -186,8 +187,8 @@ async function countInterrupted(server, sweep) {
     return interrupted.length;
 }
 
-// compare(ledger, reference): checks that each cell was measured in its last attempt, and that its figures agree with those of
-// the undisturbed sweep.
+// compare(ledger, reference): checks that each cell was measured in its last attempt, and that its prompts and figures agree with
+// those of the undisturbed sweep.
 function compare(ledger, reference) {
     assert.equal(ledger.cells.length, reference.cells.length);
     for (const [i, cell] of ledger.cells.entries()) {
@@ -200,8 +201,9 @@ function compare(ledger, reference) {
     for (const attempt of ledger.attempts) assert.match(attempt.state, /^(accepted|interrupted)$/);
 }
 
-// compareFigures(one, other, users, where): compares medians and rates. A rate is allowed to differ by ALLOWED.share or, if that is
-// more, by one request per user, because the end of the window interrupts each user's last request.
+// compareFigures(one, other, users, where): compares medians and rates. Each is allowed to differ by ALLOWED.share of the other value.
+// If that is more, a median is allowed to differ by ALLOWED.ms, and a rate by one request per user in the window, because the end
+// of the window interrupts each user's last request.
 function compareFigures(one, other, users, where) {
     for (const metric of ['ttft', 'itl', 'tpot', 'e2e'])
         near(one.latency[metric].p50_ms, other.latency[metric].p50_ms, ALLOWED.ms, `${metric}, ${where}`);

@@ -22,7 +22,7 @@ const minutesAgo = (minutes) => new Date(Date.now() - 60_000 * minutes).toISOStr
 test('lists take since and until, as a time or as an age', async (t) => {
     const { client } = await withSweep(t);
     await client.call('dataset_import', { name: 'some', text: '[{"prompt":"why?"}]' });
-    await until('a lease', async () => (await client.call('lease_list', {})).leases.length > 0);
+    await until('a lease to be listed', async () => (await client.call('lease_list', {})).leases.length > 0);
     const lists = { sweep_list: 'sweeps', job_list: 'jobs', run_list: 'runs', audit_list: 'rows', dataset_list: 'datasets',
         deployment_list: 'deployments', lease_list: 'leases' };
     const inside = [{ since: '1h' }, { since: minutesAgo(2) }, { since: minutesAgo(2).slice(0, 16), until: minutesAgo(-2) },
@@ -48,9 +48,9 @@ test('every resource has a description', async (t) => {
     await client.close();
 });
 
-test('sweep_cancel, job_show and sweep_show count the same cells', async (t) => {
+test('sweep_cancel, job_show and sweep_show report the same number of cells', async (t) => {
     const { client, sweep: { id }, job } = await withSweep(t);
-    await until('two cells', async () => (await client.call('sweep_show', { sweep: id })).sweep.cells_done >= 2);
+    await until('two cells to be done', async () => (await client.call('sweep_show', { sweep: id })).sweep.cells_done >= 2);
     const cancelled = await client.callTool('sweep_cancel', { sweep: id });
     const { sweep, job: asked } = cancelled.structuredContent;
     assert.equal(asked.progress, sweep.cells_done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event stream that an open browser tab receives: each event names what changed. "*" means that anything may have changed,
+// The event stream that an open browser tab receives: each event names what changed. "*" means that anything might have changed,
 // and "*load" means that metrics were scraped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { Browser } from './support/browser.mjs';
 import { connect } from './support/clients.mjs';
 import { addKey, request, run, startServer, startSimserve, temporaryFolder } from './support/harness.mjs';
 
-// events(server, headers): yields the names in each event, or [] for a comment, as it arrives, until the stream ends.
+// events(server, headers): opens a stream, and yields the list of names in each event as it arrives. A comment yields [].
 async function* events(server, headers = {}) {
     const answer = await fetch(`http://127.0.0.1:${server.port}/events`, { headers, redirect: 'manual' });
     assert.equal(answer.status, 200);
@@ -36,7 +36,7 @@ async function nextNaming(stream, name) {
     }
 }
 
-test('a tab receives the name of the deployment that changed, and nothing else except "*"', async (t) => {
+test('when a deployment is registered, a tab receives an event that names it, and nothing else except "*"', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const stream = events(server);

@@ -21,7 +21,7 @@ function assertHarmless(body, where) {
     assert.doesNotMatch(body, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e]/, where);
 }
 
-test('untrusted text never becomes markup on any page', async (t) => {
+test('untrusted text in stored data, queries, paths and forms never becomes markup', async (t) => {
     const sim = await startSimserve(t);
     const server = await startServer(t);
     const browser = new Browser(server.port);
@@ -176,7 +176,7 @@ test('forms alone can register a deployment, and plan, start and cancel a sweep;
     const token = await browser.token('/register');
     const wrong = await browser.post('/register', { token, name: 'a b', url: sim.url });
     assert.equal(wrong.status, 422);
-    assert.match(wrong.body, /role="alert">[^<]*may have letters/);
+    assert.match(wrong.body, /role="alert">[^<]*can contain only letters/);
     assert.match(wrong.body, new RegExp(`name="url" value="${sim.url}"`));
     const made = await browser.post('/register', { token, name: 'sim', url: sim.url, labels: 'team=a\r\nstage=b', chips: '2' });
     assert.equal(made.headers.location, '/deployments/sim');

@@ -9,8 +9,8 @@ import { request, run, startServer, temporaryFolder, until } from './support/har
 import { findPostgres, startPostgres } from './support/postgres_server.mjs';
 
 const PASSWORD = 'p@ss/word';
-const LOGIN = 'postgresql://alice:p%40ss%2Fword@'; // the user with the password
-const USER = 'postgresql://alice@'; // the user without it
+const LOGIN = 'postgresql://alice:p%40ss%2Fword@'; // a user, with the password
+const USER = 'postgresql://alice@'; // the same user, without the password
 const ACCESS = `local all all trust
 hostssl tls_only alice 0.0.0.0/0 scram-sha-256
 host plain alice 0.0.0.0/0 scram-sha-256
@@ -96,7 +96,7 @@ test('each way to connect works, or fails with a message that says why', { skip 
     await fails(/cannot be reached: check that it is running, and that the address is right/, `${LOGIN}nowhere.invalid/plain`);
 });
 
-test('after the database password is changed, a running server reads the new one from its file', { skip }, async (t) => {
+test('after the database password is changed, a running server reads the new one from the password file', { skip }, async (t) => {
     const postgres = await startWithTls(t);
     const file = await passwordFile(t, PASSWORD, 0o600);
     const args = ['--database', `${USER}127.0.0.1:${postgres.port}/plain`, '--database-password-file', file];

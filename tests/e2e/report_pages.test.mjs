@@ -50,7 +50,7 @@ test('the page of a run has the figures of run_show, and a run or comparison can
     assert.equal(report.headers['content-disposition'], `attachment; filename="${ids[0]}.html"`);
     const policy = report.headers['content-security-policy'];
     assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/);
-    assert.ok(report.body.includes(policy.replaceAll("'", '&#39;')), 'the file has the same policy');
+    assert.ok(report.body.includes(policy.replaceAll("'", '&#39;')), 'the file must contain the policy of its header');
     const data = JSON.parse(report.body.match(/id="data">(.*?)<\/script>/s)[1]);
     assert.equal(data.runs[0].cells.length, shown.cells.length);
     const types = { svg: 'image/svg+xml', png: 'image/png', csv: 'text/csv; charset=utf-8', json: 'application/json' };
@@ -122,15 +122,15 @@ test('the page of a refused comparison names the unknown facts, and has a link t
     const { ids } = await importedTwice(t, server);
     const page = await get(server, `/compare?a=${ids[0]}&b=${ids[1]}`);
     assert.match(page.body, /cannot be compared with/);
-    assert.ok(page.body.indexOf('Known for neither side, which rules the comparison out') > 0);
+    assert.ok(page.body.indexOf('Unknown on both sides, so the comparison is refused') > 0);
     const forced = page.body.match(/href="([^"]+)">compare anyway/)[1].replaceAll('&amp;', '&');
     const compared = await get(server, forced);
     assert.equal(compared.status, 200);
-    assert.doesNotMatch(compared.body, /rules the comparison out/);
+    assert.doesNotMatch(compared.body, /rules the comparison out|so the comparison is refused/);
     assert.equal((await get(server, forced.replace('/compare?', '/compare.html?'))).status, 200);
 });
 
-test('unknown ids and paths get 404, unknown plots and bad parameters get 400, and lists and an empty comparison get 200', async (t) => {
+test('unknown ids and paths get 404, and unknown plots and bad parameters 400; if no runs are named, /compare gets 200, and its files 400', async (t) => {
     const server = await startServer(t);
     const expected = {
         '/runs/run_nothing': 404, '/runs/imp_nothing.html': 404, '/runs/run_nothing.csv': 404, '/runs/run_nothing.json': 404,

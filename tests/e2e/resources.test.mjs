@@ -7,7 +7,7 @@ import { post, startServer, startSimserve, until } from './support/harness.mjs';
 
 const GRID = { deployment: 'sim', concurrency: [1, 2], input_tokens: [16], output_tokens: [8], window_s: 1 };
 
-// Client 2.x reports -32002, the error code in the protocol versions with sessions, to its callers as -32602.
+// In the protocol versions with sessions, the server's error code is -32002. Client 2.x reports it to its callers as -32602.
 const NOT_FOUND = { 'legacy-1x': -32002, '2x-legacy': -32602, '2x-auto': -32602, '2x-2026': -32602 };
 
 // listAll(client): every resource, page by page.
@@ -130,7 +130,7 @@ forEachClient('prompts can be listed and filled in, and their arguments can be c
     await connection.close();
 });
 
-forEachClient("an unknown resource is refused with the code of the client's protocol version, an unknown cursor with -32602", async (t, kind) => {
+forEachClient('an unknown resource is refused with the error code that this client expects, an unknown cursor with -32602', async (t, kind) => {
     const { connection, client } = await start(t, kind);
     for (const uri of ['opsbrain://runs/run_nobody', 'opsbrain://nothing', 'file:///etc/passwd', 'opsbrain://runs/a%2Fb'])
         await assert.rejects(client.readResource({ uri }), (error) => {
@@ -142,7 +142,7 @@ forEachClient("an unknown resource is refused with the code of the client's prot
     await connection.close();
 });
 
-// Only these kinds of clients have a session. Its stream carries the notifications.
+// Only these kinds of clients have a session. The session's stream carries the notifications.
 for (const kind of ['legacy-1x', '2x-legacy'])
     test(`a running sweep notifies its subscribers, at most once a second (${kind})`, async (t) => {
         const { connection, client } = await start(t, kind);
@@ -161,7 +161,7 @@ for (const kind of ['legacy-1x', '2x-legacy'])
         for (const [i, one] of updates().entries())
             if (i > 0) assert.ok(one.at - updates()[i - 1].at > 900, 'more than one update a second');
         await client.unsubscribeResource({ uri });
-        await until('the changed list', () => received.some((one) => one.method === 'notifications/resources/list_changed'));
+        await until('the notification that the list has changed', () => received.some((one) => one.method === 'notifications/resources/list_changed'));
         await connection.close();
     });
 
@@ -178,7 +178,7 @@ test('a subscriptions/listen stream receives the notifications that it asked for
     await connection.call('job_show', { job, wait_s: 40 });
     await connection.call('deployment_remove', { deployment: 'sim', confirm: 'sim' });
     const of = (method) => events.filter((event) => event.method === method);
-    await until('the changed list', () => of('notifications/resources/list_changed').length > 0);
+    await until('the notification that the list has changed', () => of('notifications/resources/list_changed').length > 0);
     assert.ok(of('notifications/resources/updated').length > 0);
     for (const event of events) assert.equal(event.params._meta['io.modelcontextprotocol/subscriptionId'], 'l1');
     for (const event of of('notifications/resources/updated')) assert.equal(event.params.uri, uri);
@@ -231,7 +231,7 @@ async function read(body, events) {
     }
 }
 
-test('in protocol 2026-07-28, results state their type and how long they can be cached, and resources/subscribe is unknown', async (t) => {
+test('in 2026-07-28, results of list and read methods state their type and lifetime in caches; resources/subscribe is unknown', async (t) => {
     const { server, connection } = await start(t, '2x-2026');
     const ask = async (method, params, name) => {
         const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method };

@@ -79,7 +79,7 @@ test('job_show waits at most 50 seconds without a progress token, and longer wit
     await server.killAndRestart();
 });
 
-test('the default plan uses the search "climb", and needs no go-ahead', async (t) => {
+test('the default plan uses the search "climb", and needs no go-ahead from a user', async (t) => {
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);
     const model = await startSimserve(t, ['--ttft-ms', '100']);
@@ -90,7 +90,7 @@ test('the default plan uses the search "climb", and needs no go-ahead', async (t
     await client.close();
 });
 
-test('for a model with a short context, the default prompts are shorter; if nothing is measured, the answer says so and why', async (t) => {
+test('for a model with a short context, the default prompts are shorter; if nothing is measured, job_show says so and why', async (t) => {
     const model = await startSimserve(t, ['--ttft-ms', '5', '--step-ms', '1', '--max-model-len', '256']);
     const server = await startServer(t);
     const client = await connect('2x-2026', server.url);

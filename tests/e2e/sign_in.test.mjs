@@ -76,7 +76,7 @@ test('a cookie is refused after sign-out; sign-in and sign-out are audited; neit
     assert.equal((await auditRows(server, keys.ada, 'sign_out')).length, 1);
 });
 
-test('a cookie gives access to pages only; a key does too, in the Authorization header, but not in a URL', async (t) => {
+test('a cookie gives access to pages only; a key is accepted in the Authorization header, but not in a URL', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     const browser = new Browser(server.port);
     await browser.signIn(keys.ada);
@@ -93,7 +93,7 @@ test('a cookie gives access to pages only; a key does too, in the Authorization 
     assert.equal((await request(server.port, { path: '/', headers: wrong })).status, 401);
 });
 
-test('a sign-in survives a restart, and ends when its key is revoked or the role changes', async (t) => {
+test('a sign-in survives a restart, and ends when its key is revoked or its user gets another role', async (t) => {
     const { data, server, keys } = await startWithKeys(t, { ada: 'admin', otto: 'operator', eve: 'operator' });
     const [otto, eve] = [new Browser(server.port), new Browser(server.port)];
     await otto.signIn(keys.otto);
@@ -172,7 +172,7 @@ test('other origins cannot read pages, an unknown Host is refused, and answers f
     }
 });
 
-test('a sign-in leads only to paths on this server; a page that is reached by a link from another site reloads itself once', async (t) => {
+test('a sign-in leads only to paths on this server; the sign-in page reloads itself once if a link on another site led to it', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' });
     for (const to of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '/a\r\nX-A: b', '']) {
         const answer = await new Browser(server.port).signIn(keys.ada, to);
@@ -188,7 +188,7 @@ test('a sign-in leads only to paths on this server; a page that is reached by a 
     assert.doesNotMatch(second.body, /http-equiv/);
 });
 
-test('a trusted proxy or the setting public_url states that browsers use TLS', async (t) => {
+test('a trusted proxy or the setting public_url can state that browsers use TLS', async (t) => {
     const { server, keys } = await startWithKeys(t, { ada: 'admin' }, ['--trusted-proxies', '127.0.0.1']);
     const browser = new Browser(server.port, { 'X-Forwarded-Proto': 'http, https', 'X-Forwarded-For': '203.0.113.9' });
     browser.origin = `https://127.0.0.1:${server.port}`;

@@ -45,7 +45,7 @@ test('nothing can be deployed on this machine until a setting allows it, and no 
         ['deployment_discover', { target: 'here' }],
         ['deployment_plan', { deployment: 'gemma', target: 'here', recipe: 'local-llama-cpp-gemma-4-e2b', life_s: 1200 }],
     ])
-        assert.match(await client.refusal(tool, args), /an admin allows them with the setting this_machine/);
+        assert.match(await client.refusal(tool, args), /an admin can switch them on with the setting this_machine/);
     await client.close();
 });
 

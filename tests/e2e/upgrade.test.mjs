@@ -70,7 +70,7 @@ test('a data folder from an older version can still be served, and nothing in it
     assert.equal(code, 0, output);
     for (const name of ['ALPHA', 'GAMMA']) assert.match(output, new RegExp(`${name} .*http://127\\.0\\.0\\.1:21801`));
     assert.match(output, /BETA .*nowhere/);
-    assert.match(output, /operator-secret is not called/);
+    assert.match(output, /opsbrain does not call operator-secret,/);
     assert.match(text(await otto.callTool('model_health', { deployment: 'operator-secret' })), /BETA.*(bound|bind)/);
 
     for (const client of [ada, otto, vera]) await client.close();

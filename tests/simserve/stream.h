@@ -7,8 +7,9 @@
 /* Sends the HTTP head of a stream and, if `role_early` is set, the role chunk. With the fault
  * slow_headers, sends only the status line, and holds back the headers. */
 void stream_begin(struct sequence *sequence);
-/* Sends the content chunk that is due now, with the next `tokens` tokens of the output. `last` says
- * that no more chunks follow. If the client does not stream, only counts the tokens. */
+/* Sends the content chunk that is due now, with the next `tokens` tokens of the output. `last`: it
+ * is the last content chunk (chunks with the finish_reason and the usage can follow). If the client
+ * does not stream, only counts the tokens. */
 void stream_content(struct sequence *sequence, int64_t tokens, bool last);
 /* Ends the stream. Whether it ends with finish_reason, usage and [DONE] depends on the request, the
  * settings and the faults. If the client does not stream, sends the whole answer. */

@@ -89,7 +89,7 @@ document.addEventListener('keydown', (event) => {
     nextOf(mark, direction).focus();
 });
 
-// Tab returns to the mark that had the focus last.
+// In each chart, Tab returns to the mark that had the focus last.
 document.addEventListener('focusin', ({ target }) => {
     const mark = target.closest?.(MARK);
     if (!mark) return;

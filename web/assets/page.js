@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the open page up to date: the server names what changed, the page is requested again, and its <main> is replaced.
-// Without this script the page shows new figures only when it is reloaded, a file can be dropped only on its input, and
-// keys do not move through a chart's marks.
+// Keeps the open page up to date: the server names what changed, and if the page follows one of these names (data-follows),
+// it is requested again, and its <main> is replaced. Without this script the page shows new figures only when it is
+// reloaded, a file can be dropped only on the file input, and keys do not move through a chart's marks.
 import { prepareCharts } from './marks.js';
 
 const policy = window.trustedTypes?.createPolicy('opsbrain', { createHTML: (html) => html }) ?? { createHTML: (html) => html };
@@ -121,7 +121,7 @@ function restart(release) {
 
 let stop = () => {};
 
-// Where navigator.locks is missing (plain HTTP from another machine), each visible tab that follows something has its own stream.
+// Where navigator.locks is missing (plain HTTP from another machine), each visible tab whose page follows something has its own stream.
 function start() {
     if (document.hidden || followed().length === 0) return;
     const waiting = new AbortController();

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the two fonts of the charts, and the table of their widths, from Debian's fonts-inter.
 
-The fonts keep Latin, Greek and a few symbols. Digits, full stop and comma are the tabular ones, so that figures line up
-in columns. Needs the packages fonttools and fonts-inter. Usage: analysis/charts/font/subset.py
+The fonts keep Latin, Greek and a few symbols. Digits, full stop and comma have their tabular forms, so that figures
+line up in columns. Needs the packages fonttools and fonts-inter. Usage: analysis/charts/font/subset.py
 """
 import os
 from fontTools import subset

@@ -1,4 +1,4 @@
--- Metrics scraped from model servers. They are in a separate file, so that writing them never delays other writes.
+-- Metrics scraped from model servers. They are in a separate file, so that other writes do not wait for theirs.
 
 -- A series is a metric of a deployment, with its labels.
 CREATE TABLE series (

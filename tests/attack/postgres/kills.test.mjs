@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // During tool calls, uploads, sweeps and deployments, opsbrain is killed, and its PostgreSQL is killed, restarted, cut off and
 // delayed. Afterwards, everything that was acknowledged is stored, nothing is stored twice, no answer was wrong, and everything
-// continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. OTHERS is two fifths of that, rounded up: PostgreSQL is
+// continues by itself. OPSBRAIN_KILLS is the number of kills of opsbrain. OTHERS is two fifths of this number, rounded up: PostgreSQL is
 // restarted OTHERS times, killed OTHERS times and, with toxiproxy, cut off or delayed OTHERS times.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

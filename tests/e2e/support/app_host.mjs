@@ -44,6 +44,6 @@ export async function openApp(page, html, callTool, theme) {
         frame.style = 'width:100%;height:700px;border:0';
         document.body.append(frame);
     }, html);
-    await until('the app', () => isReady);
+    await until('the app to be initialized', () => isReady);
     return { bridge, sizes, frame: page.frames()[1] };
 }

@@ -43,13 +43,13 @@ export class Browser {
         return this.ask('POST', path, all, new URLSearchParams(fields).toString());
     }
 
-    // token(path): the token in the page's forms, without which the server refuses them.
+    // token(path): the token in the forms on the page at `path`, without which the server refuses them.
     async token(path = '/') {
         const { body } = await this.get(path);
         return tokenOf(body);
     }
 
-    // signIn(key, to): signs in with the form of /sign-in.
+    // signIn(key, to): signs in with the form at /sign-in, which then redirects to the path `to`; returns that response.
     async signIn(key, to = '/') {
         const token = await this.token('/sign-in');
         const answer = await this.post('/sign-in', { token, to, key });

@@ -21,7 +21,7 @@ function negotiating(mode, options) {
     return new Client2(INFO, { ...options, versionNegotiation: { mode } });
 }
 
-// isStateless(kind): whether a client of this kind speaks 2026-07-28, which has no sessions.
+// isStateless(kind): whether a client of this kind speaks protocol 2026-07-28, which has no sessions.
 export function isStateless(kind) {
     return kind === '2x-auto' || kind === '2x-2026';
 }
@@ -32,8 +32,8 @@ export function forEachClient(title, body) {
 }
 
 // connect(kind, url, {key, onForm, onPage, extensions, headers}): a connected client; the caller closes it. `key` is sent as the
-// bearer token. onForm(params) returns the client's answer to a form, and onPage(params) its answer to a URL that the user should
-// open. Without both functions, the client does not support elicitation.
+// bearer token. onForm(params) returns the client's answer to a form. onPage(params) returns its answer to a URL that the user should
+// open; it is not used if there is an onForm. If neither is given, the server cannot send the client a form or a URL.
 export async function connect(kind, url, { key, onForm, onPage, extensions, headers: more } = {}) {
     const { create, Transport } = MAKERS[kind];
     const headers = { ...more, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -97,7 +97,7 @@ class Connection {
         this.client.fallbackNotificationHandler = async (notification) => handler(notification);
     }
 
-    // onUpdated(handler): from now on, handler(uri) is called when a resource has changed.
+    // onUpdated(handler): from now on, handler(uri) is called when the server reports that a resource has changed.
     onUpdated(handler) {
         const notified = ({ params }) => handler(params.uri);
         if (this.client instanceof Client1) this.client.setNotificationHandler(ResourceUpdatedNotificationSchema, notified);

@@ -46,11 +46,12 @@ export async function commandLine(t, server) {
     run.env = env;
     run.with = (more, ...args) => output(OPSBRAIN, args, { env, ...more });
     // run.onTerminal(columns, options, ...args): runs the command on a terminal with this many columns, and passes the options to
-    // output(). The output also has the terminal's name, the process id and, at the end, the terminal's state.
+    // output(). The output also has the terminal's name, the command's process id and, at the end, the terminal's state.
     run.onTerminal = (columns, more, ...args) => output('script', ['-qefc',
         `tty; stty cols ${columns} rows 40; trap : INT; sh -c 'echo pid $$; exec ${[OPSBRAIN, ...args].join(' ')}'; code=$?; stty -a; exit $code`,
         '/dev/null'], { env, ...more });
-    // run.typed(columns, input, ...args): also runs the command on a terminal, but adds nothing to its output.
+    // run.typed(columns, input, ...args): also runs the command on a terminal, and types `input` at the first prompt. Adds nothing to
+    // the output.
     run.typed = (columns, input, ...args) =>
         output('script', ['-qefc', `stty cols ${columns} rows 40; ${[OPSBRAIN, ...args].join(' ')}`, '/dev/null'], { env, input });
     run.done = async (...args) => {
@@ -61,7 +62,7 @@ export async function commandLine(t, server) {
     return run;
 }
 
-export const QUICK = ['--step-ms', '2']; // the time from token to token; the first token comes after 20 ms
+export const QUICK = ['--step-ms', '2']; // the time from token to token, in ms; the first token comes after 20 ms
 
 export async function withDemo(t) {
     const model = await startSimserve(t, QUICK);
@@ -71,7 +72,7 @@ export async function withDemo(t) {
     return { run, server, model };
 }
 
-// startRelay(t, model, host): starts a relay with an address of its own. It passes requests to the model server, but has no
+// startRelay(t, model, host): starts a relay on a free port of the address `host`. It passes requests to the model server, but has no
 // /metrics. Returns {port, die}; die() stops the relay and closes its connections.
 export async function startRelay(t, model, host) {
     const relay = http.createServer((request, response) => {
@@ -89,5 +90,5 @@ export async function startRelay(t, model, host) {
     return { port: relay.address().port, die };
 }
 
-// sweepOf(text): the id of the sweep that a command names.
+// sweepOf(text): the id of the first sweep that a command's output names; undefined if it names none.
 export const sweepOf = (text) => text.match(/swp_[0-9a-z]{26}/)?.[0];

@@ -26,7 +26,7 @@ function make(name) {
     return found || psql(URI, `CREATE DATABASE ${name} TEMPLATE template0`);
 }
 
-// databaseSettings(args): the variables that the environment of `opsbrain ... --data FOLDER` needs for its database.
+// databaseSettings(args): the environment variables with which `opsbrain ... --data FOLDER` finds its database; {} for SQLite.
 export function databaseSettings(args) {
     const data = args[args.indexOf('--data') + 1];
     if (!onPostgres || !args.includes('--data')) return {};

@@ -79,9 +79,9 @@ function givesAway(text) {
     return Object.values(ECHOES).some((echo) => [text, read].some((seen) => seen.toLowerCase().includes(part(echo(SECRET)))));
 }
 
-// tryEchoes(t, rounds, sweeps): calls the tools that query a model server, once for each [name, failing] in `rounds`, the arguments
-// of startEcho's set(). In the first `sweeps` rounds, it also calls sweep_start. At the end, it checks that the key is in nothing
-// that was answered, logged or stored.
+// tryEchoes(t, rounds, sweeps): in each round, calls the tools that query a model server. `rounds` has the arguments of startEcho's
+// set(), [name, failing], for each round. In the first `sweeps` rounds, it also calls sweep_start. At the end, it checks that no answer,
+// log line or database file contains the key.
 export async function tryEchoes(t, rounds, sweeps) {
     const data = await temporaryFolder(t);
     const server = await startServer(t, { data, env: { OPSBRAIN_SECRET_LAB: SECRET } });

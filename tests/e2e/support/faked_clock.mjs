@@ -12,8 +12,8 @@ const LIBRARY = ['x86_64', 'aarch64']
 // The reason why tests with a faked clock are skipped; false if they are not.
 export const NO_FAKED_CLOCK = LIBRARY === undefined && 'libfaketime is not installed (apt install faketime)';
 
-// fakedClock(t, {monotonic}): returns {env, set}. `env` is the program's environment, and set('+400d') sets its wall clock
-// 400 days ahead. With `monotonic`, its monotonic clock jumps too (libfaketime's default).
+// fakedClock(t, {monotonic}): returns {env, set}. `env` has the variables to add to a program's environment. set('+400d') then
+// sets the program's wall clock 400 days ahead. With `monotonic`, its monotonic clock jumps too (libfaketime's default).
 export async function fakedClock(t, { monotonic = false } = {}) {
     const file = path.join(await temporaryFolder(t), 'offset');
     const set = (offset) => writeFile(file, `${offset}\n`);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of a census, which holds the counters of each of the model servers (instances) that share
+ * one address. */
 #include "fleet/census.h"
 
 #include <math.h>
@@ -37,7 +39,7 @@ static struct census census_of(const double tokens[], size_t count)
     census_of((const double[]){ __VA_ARGS__ },                                                     \
               sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
-/* Returns how many tokens were generated between two censuses; -1: not known. */
+/* Returns how many tokens were generated between two censuses, or -1 if that is not known. */
 static double generated(const struct census *first, const struct census *last)
 {
     struct engine_metrics_snapshot growth;
@@ -81,9 +83,10 @@ static void the_growth_is_not_known_if_the_instances_changed(void **state)
     assert_float_equal(generated(&one, &one), -1, 0); /* a single instance needs no census */
 }
 
-/* Takes two censuses of two instances, which have generated 100 and 90 tokens at the first census,
- * and 150 and 140 at the second. seconds[census][instance]: how long each had spent on prompts by
- * then. Returns how many tokens were generated in between. */
+/* Takes two censuses of two instances. By the first census, the instances have generated 100 and 90
+ * tokens; by the second, 150 and 140. seconds[census][instance] (both counted from 0) is the time
+ * in seconds that the instance has spent on prompts by that census. Returns how many tokens
+ * were generated in between, or -1 if that is not known. */
 static double generated_with(const double seconds[2][2])
 {
     const double tokens[2][2] = { { 100, 90 }, { 150, 140 } };

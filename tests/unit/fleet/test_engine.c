@@ -136,7 +136,7 @@ static void without_a_models_list_the_model_is_the_one_that_was_registered(void 
     assert_non_null(strstr(f.error.message, "register the deployment with its \"model\""));
 }
 
-/* `transformers serve` and other servers load a model only when a request names it. */
+/* Some servers, for example `transformers serve`, load a model only when a request names it. */
 static void if_the_models_list_is_unusable_a_named_model_that_answers_is_accepted(void **state)
 {
 #define COMPLETION "{\"choices\":[{\"text\":\"a\"}]}"

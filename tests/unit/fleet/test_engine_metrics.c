@@ -174,7 +174,7 @@ static void scrapes_a_server_or_reports_why_not(void **state)
     assert_non_null(strstr(error.message, "(not_found)"));
 }
 
-static void agrees_with_what_a_client_received(void **state)
+static void the_metrics_agree_with_what_a_client_received(void **state)
 {
     struct simserve server =
         simserve_start((const char *[]){ "--ttft-ms", "30", "--step-ms", "4", NULL });
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(a_counter_above_zero_that_disappears_shows_a_restart),
         cmocka_unit_test(writes_the_reported_figures_under_our_names),
         cmocka_unit_test(scrapes_a_server_or_reports_why_not),
-        cmocka_unit_test(agrees_with_what_a_client_received),
+        cmocka_unit_test(the_metrics_agree_with_what_a_client_received),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);

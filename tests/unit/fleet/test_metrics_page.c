@@ -104,7 +104,7 @@ static void reports_how_many_series_exceed_each_limit(void **state)
         "2 with a name longer than 127 or labels longer than 511 bytes");
 }
 
-static void metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure(void **state)
+static void metrics_map_recognizes_each_histogram_that_is_listed_for_a_figure(void **state)
 {
     static const char *const figures[] = { "ttft_count", "itl_count", "e2e_count", "queue_count" };
 
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(skips_values_that_are_not_finite),
         cmocka_unit_test(reads_a_bounded_number_of_series),
         cmocka_unit_test(reports_how_many_series_exceed_each_limit),
-        cmocka_unit_test(metrics_map_reads_each_histogram_listed_for_a_figure_as_that_figure),
+        cmocka_unit_test(metrics_map_recognizes_each_histogram_that_is_listed_for_a_figure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

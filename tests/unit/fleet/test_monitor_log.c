@@ -18,8 +18,9 @@ static void add(struct monitor_log *log, int64_t at_ms)
     monitor_log_add(log, &snapshot);
 }
 
-/* Returns the gap that is found in a window of 15 s with a scrape every `every_ms`, except in the
- * `missing_ms` that follow the first 3 s. */
+/* Returns the length in seconds of the gap that is found in a window of 15 s, or 0 if none is
+ * found. There is a scrape every `every_ms`, except in the `missing_ms` that follow the first 3 s.
+ */
 static double gap_s(int64_t every_ms, int64_t missing_ms)
 {
     struct monitor_log log = { 0 };

@@ -19,7 +19,7 @@ struct fixture {
     struct text received; /* what on_text received */
     size_t calls, cancel_after_calls;
     bool received_half_characters;
-    const char *bearer; /* NULL: none */
+    const char *bearer; /* the key to send; NULL: none */
 };
 
 static void receive(void *context, const char *text, size_t length, int64_t chunks)
@@ -232,7 +232,7 @@ static void ends_an_answer_that_takes_longer_than_allowed(void **state)
     finish(&f);
 }
 
-/* ---- Answers in other formats ---- */
+/* ---- A server with prepared answers ---- */
 
 static bool ask_canned(struct fixture *f, const struct query *query,
                        const struct canned_answer *answers, struct canned_server *server)
@@ -525,6 +525,7 @@ static void hides_the_secret_in_an_answer_however_it_is_split(void **state)
         "data: {\"choices\":[{\"delta\":{\"reasoning\":\"" SECRET
         "\"}}]}\n\n" CHUNK("ok") "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"" SECRET
                                  "\"}]}\n\n" DONE;
+    /* The content lacks the secret's last character, but large pieces are hidden, too (mask.h). */
     static const char without_stream[] =
         "{\"model\":\"" SECRET "\",\"choices\":[{\"message\":"
         "{\"content\":\"\\u004cab-7f3Kq9ZxT0vW2mR8uYc4\"},\"finish_reason\":\"stop\"}]}";

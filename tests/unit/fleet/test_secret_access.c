@@ -171,7 +171,7 @@ static void calls_only_servers_on_the_list(void **state)
     point_to(f, "http://10.0.0.5:8000");
     assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
-    point_to(f, "http://gpu:8000"); /* its addresses decide whether it is allowed */
+    point_to(f, "http://gpu:8000"); /* not listed: its addresses decide */
     assert_true(finds_endpoint(f));
     assert_ptr_equal(f->endpoint.servers, list);
     point_to(f, "http://192.168.1.5:8000");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the server monitor against simulated model servers: its verdict on an attempt at a cell,
- * for example when other clients use the server at the same time. */
+/* Tests of the server monitor against simulated model servers: its verdict on an attempt to measure
+ * a cell, for example when other clients use the server at the same time. */
 #include "fleet/server_monitor.h"
 
 #include <setjmp.h>
@@ -437,7 +437,7 @@ static void start_pool(struct pool *pool, const char *const *flags)
     snprintf(scene->endpoint.url, sizeof scene->endpoint.url, "http://127.0.0.1:%d",
              pool->servers[0].port);
     snprintf(scene->endpoint.model, sizeof scene->endpoint.model, "simserve/toy");
-    for (int i = 0; i < 4; i++) /* so that their counters differ */
+    for (int i = 0; i < 4; i++) /* so that the two servers' counters differ */
         ask(scene, false, 4);
     balancer_start(&pool->balancer, pool->servers);
 }

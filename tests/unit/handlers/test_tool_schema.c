@@ -136,7 +136,7 @@ static void fills_in_defaults_omits_null_and_turns_whole_numbers_into_integers(v
 static void names_missing_arguments(void **state)
 {
     (void)state;
-    expect_refusal("{}", "sample needs \"deployment\", text: which");
+    expect_refusal("{}", "sample needs \"deployment\", a string: which");
 }
 
 static void if_an_argument_is_unknown_names_the_nearest_or_all(void **state)
@@ -154,7 +154,7 @@ static void if_an_argument_is_unknown_names_the_nearest_or_all(void **state)
 static void says_what_a_value_of_the_wrong_type_must_be(void **state)
 {
     (void)state;
-    expect_refusal("{\"deployment\":7}", "\"deployment\" is 7: it must be text");
+    expect_refusal("{\"deployment\":7}", "\"deployment\" is 7: it must be a string");
     expect_refusal("{\"deployment\":\"a\",\"seed\":1.5}",
                    "\"seed\" is 1.5: it must be a whole number");
     expect_refusal("{\"deployment\":\"a\",\"window_s\":\"5\"}",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every fault of simserve, requested with a header and observed by a client. Also faults that
- * strike every nth request or at random, and when the server closes connections. */
+/* Every fault of simserve, requested with a header and observed by a client. Also shows that faults
+ * can be combined, that they can strike every nth request or at random, and that the server closes
+ * a connection after a set number of requests or when it is idle. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +97,8 @@ static size_t count_usages(const struct exchange *exchange)
     return count;
 }
 
-/* Returns the last value that an event has for a member of `usage`, or -1 if there is none. */
+/* Returns the value of a member of `usage` in the last event that has this member, or -1 if no
+ * event has it. */
 static int64_t usage_of(const struct exchange *exchange, const char *member)
 {
     size_t i;
@@ -521,7 +523,7 @@ static void refuses_an_unknown_fault(void **state)
     exchange_finish(&exchange);
 }
 
-static void closes_the_connection_unannounced_after_the_answer(void **state)
+static void closes_the_connection_after_the_answer_if_requested(void **state)
 {
     ANSWER_AUTO answer = { 0 };
     char byte;
@@ -613,7 +615,7 @@ int main(void)
         cmocka_unit_test(there_is_a_case_for_every_fault_that_help_lists),
         cmocka_unit_test(combines_faults),
         cmocka_unit_test(refuses_an_unknown_fault),
-        cmocka_unit_test(closes_the_connection_unannounced_after_the_answer),
+        cmocka_unit_test(closes_the_connection_after_the_answer_if_requested),
         cmocka_unit_test(a_fault_can_strike_every_nth_request),
         cmocka_unit_test(a_fault_can_strike_at_random_but_reproducibly),
         cmocka_unit_test(closes_a_connection_after_a_set_number_of_requests_or_when_idle),

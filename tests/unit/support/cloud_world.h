@@ -26,8 +26,8 @@ struct world {
     struct cloud_endpoints *endpoints;
     char folder[FOLDER_SIZE];
     int tokens, identities; /* number of requests for access tokens and for identity tokens */
-    int calls;              /* number of all other requests, named calls below */
-    int valid;  /* calls accept only the access token with this number; 0: they accept any */
+    int calls;              /* number of all other requests; below, these are named "calls" */
+    int valid;  /* in calls, the server accepts only the access token with this number; 0: any */
     int life_s; /* lifetime of each access token */
     int status; /* HTTP status of answers to calls; 0: 200 */
     /* after this many calls, the status becomes 200; 0: it does not change */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider "kubernetes", and a fake API server for it (tests/clouds/fake_kubernetes.c). */
+/* The fixture for the tests of the provider "kubernetes": a fake API server
+ * (tests/clouds/fake_kubernetes.c), a target, a recipe and a deployment. */
 #pragma once
 
 #include <setjmp.h>
@@ -131,7 +132,8 @@ static inline struct observed look(struct world *world)
     return now;
 }
 
-/* Puts the pods into the state `pod` (see fake_kubernetes.h), and checks what is observed then. */
+/* Makes `pod` the state of the fake's pods (fake_kubernetes.h). Then observes the deployment, and
+ * checks its `state`, its `phase`, and that its message contains `message`. */
 static inline void check_state(struct world *world, const char *pod, const char *state,
                                const char *phase, const char *message)
 {

@@ -124,7 +124,7 @@ static void a_vllm_result_has_no_null(void **state)
 
 /* Other tools measure latencies from the moment they send the request. They report the wait from
  * the scheduled time until that moment as queue time. */
-static void latencies_of_an_open_loop_are_exported_from_sending(void **state)
+static void exported_latencies_of_an_open_loop_are_counted_from_sending(void **state)
 {
     struct cells cells = { 0 };
     struct cell_row *row = cell_measured(&cells, 500, 128, 50, 2000);
@@ -314,7 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vllm_result_reads_back),
         cmocka_unit_test(a_vllm_result_has_no_null),
-        cmocka_unit_test(latencies_of_an_open_loop_are_exported_from_sending),
+        cmocka_unit_test(exported_latencies_of_an_open_loop_are_counted_from_sending),
         cmocka_unit_test(an_aiperf_result_reads_back_with_tpot_as_its_itl),
         cmocka_unit_test(ttst_and_ttfo_read_back_from_aiperf),
         cmocka_unit_test(a_percentile_that_a_timeout_cut_off_is_not_exported),

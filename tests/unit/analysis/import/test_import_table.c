@@ -232,7 +232,8 @@ static void a_table_without_rows_that_fit_its_heading_is_refused(void **state)
 {
     (void)state;
     refuses("users,rps\n", "csv", "a heading but no rows below it");
-    refuses("users,rps,note\n1,2\n2,3\n", "csv", "fits its heading of 3 fields: the last has 2");
+    refuses("users,rps,note\n1,2\n2,3\n", "csv",
+            "fits its heading of 3 fields: the last row has 2");
 }
 
 int main(void)

@@ -272,7 +272,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
         "|       4 |          >=8 |            390 |           390 |       8 |          8 |");
     assert_has(&text, "- context 16384, at 1 user: too long for the model, too_long; 1 larger load "
                       "not measured: 16484 tokens are more than the model's 8192\n");
-    assert_has(&text, "- single repetition: there is no spread");
+    assert_has(&text, "- only one repetition, so the spread is unknown");
     assert_has(&text, "- no point has a warning\n");
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
     assert_has(&text, "throughput may still grow at 8 users, the largest measured load");
@@ -502,7 +502,7 @@ static void a_sweep_that_has_not_begun_has_a_report_too(void **state)
     f.sweep.started_ms = f.sweep.finished_ms = 0;
     f.sweep.plan = NULL;
     text = markdown(&f);
-    assert_has(&text, "- not begun; planned 2026-11-21T03:00:00.000Z");
+    assert_has(&text, "- not begun; the plan was made at 2026-11-21T03:00:00.000Z");
     assert_has(&text, "\nNo cell has been measured.");
     assert_has(&text, "- 0 of 1 points of the grid were measured, 1 is pending.");
     assert_has(&text, "No point was measured");

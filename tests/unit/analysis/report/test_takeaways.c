@@ -52,7 +52,7 @@ static void writes_peak_saturation_context_and_failures(void **state)
         "user.\n"
         "Failures begin at context 512, at 256 users: failed, reset, 40 of 50 requests failed.\n"
         "4 of 6 points of the grid were measured, 1 failed, 1 is pending.\n"
-        "There is one repetition and therefore no spread: small differences between points mean "
+        "With only one repetition, the spread is unknown: small differences between points mean "
         "nothing.\n");
 }
 
@@ -82,7 +82,7 @@ static void gives_the_confidence_interval_of_the_repetitions(void **state)
                                                "12.6 % of its mean."));
 }
 
-static void says_that_a_second_repetition_without_figures_gives_no_spread(void **state)
+static void says_that_the_spread_is_unknown_if_the_second_repetition_has_no_figures(void **state)
 {
     struct cells cells = { 0 };
     TEXT_AUTO text = { 0 };
@@ -92,7 +92,7 @@ static void says_that_a_second_repetition_without_figures_gives_no_spread(void *
     cell_failed(&cells, 1, 4, FAILURE_RESET, "")->repetition = 1;
     text = takeaways_of(&cells);
     assert_non_null(strstr(text_string(&text), "No point has figures from two repetitions"));
-    assert_null(strstr(text_string(&text), "There is one repetition"));
+    assert_null(strstr(text_string(&text), "With only one repetition"));
 }
 
 static void a_failed_single_cell_gives_its_failure_and_the_counts(void **state)
@@ -115,7 +115,7 @@ int main(void)
         cmocka_unit_test(writes_peak_saturation_context_and_failures),
         cmocka_unit_test(says_that_a_figure_within_half_a_percent_stays_the_same),
         cmocka_unit_test(gives_the_confidence_interval_of_the_repetitions),
-        cmocka_unit_test(says_that_a_second_repetition_without_figures_gives_no_spread),
+        cmocka_unit_test(says_that_the_spread_is_unknown_if_the_second_repetition_has_no_figures),
         cmocka_unit_test(a_failed_single_cell_gives_its_failure_and_the_counts),
     };
 

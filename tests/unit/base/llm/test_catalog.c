@@ -109,9 +109,11 @@ static void reads_rows_or_says_what_is_wrong_with_them(void **state)
     assert_true(isnan(catalog_find_hardware(catalog, "x1")->peak_flops[FORMAT_FP8]));
     catalog_destroy(catalog);
     assert_false(catalog_parse("[{\"name\":\"y\",\"title\":\"Y\"}]", "[]", &catalog, &error));
-    assert_string_equal(error.message, "catalog: y: \"aliases\" must be a list of strings");
+    assert_string_equal(error.message,
+                        "catalog: y: \"aliases\" must be a list of at least one string");
     assert_false(catalog_parse("[{}]", "[]", &catalog, &error));
-    assert_string_equal(error.message, "catalog: a row: \"name\" must be a string");
+    assert_string_equal(error.message,
+                        "catalog: a row: \"name\" must be a string that is not empty");
     assert_false(catalog_parse("{}", "[]", &catalog, &error));
     assert_string_equal(error.message, "catalog: hardware must be a list");
     assert_false(catalog_parse("[", "[]", &catalog, &error));

@@ -203,7 +203,7 @@ static void reports_that_the_limit_on_descriptors_is_too_low(void **state)
     assert_int_equal(trial.result.state, CELL_FAILED);
     assert_int_equal(m->failures[FAILURE_CLIENT_LIMIT], 1);
     assert_true(m->client_limited);
-    assert_non_null(strstr(trial.result.reason, "this process may have only 128"));
+    assert_non_null(strstr(trial.result.reason, "this process is allowed only 128"));
     tear_down(&trial);
 }
 

@@ -154,8 +154,8 @@ static void an_answer_that_the_servers_own_limit_shortens_is_not_a_success(void 
     assert_int_equal(trial.result.state, CELL_FAILED);
     assert_string_equal(
         trial.result.reason,
-        "short_output: the answer ended at its length limit after 4 of 8 output tokens: "
-        "the server has a lower limit of its own");
+        "short_output: the answer ended with finish reason 'length' after 4 of 8 output tokens, "
+        "so the server has a lower limit of its own");
     tear_down(&trial);
 }
 
@@ -228,7 +228,7 @@ static void output_that_does_not_fit_after_the_input_is_infeasible(void **state)
     assert_int_equal(trial.result.state, CELL_INFEASIBLE);
     assert_string_equal(trial.result.reason,
                         "too_long: 100 input and 32 output tokens make 132, more than the model's "
-                        "context of 128: the answer ended after 28");
+                        "context of 128: the answer ended after 28 output tokens");
     prepare_again(&trial);
     trial.order.output_tokens = 28;
     measure(&trial);

@@ -69,7 +69,7 @@ static void refuses_missing_and_invalid_values_and_says_what_is_allowed(void **s
     must_refuse("{\"input_tokens\":[4]}", "'concurrency' is missing");
     must_refuse("{\"concurrency\":[],\"input_tokens\":[4]}", "'concurrency'");
     must_refuse("{\"concurrency\":[0],\"input_tokens\":[4]}",
-                "'concurrency' contains 0: it must be from 1 to 10000");
+                "'concurrency' contains 0: each value must be from 1 to 10000");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[1000001]}", "from 1 to 1000000");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[\"x\"]}", "whole numbers");
     must_refuse("{\"concurrency\":[1],\"input_tokens\":[4],\"output_tokens\":[100001]}",
@@ -113,7 +113,7 @@ static void refuses_invalid_settings_for_load_and_window(void **state)
                 "'arrival' is 'burst': it must be closed, constant, poisson or gamma");
     must_refuse("{\"arrival\":\"poisson\",\"input_tokens\":[4]}", "'request_rate' is missing");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[0],\"input_tokens\":[4]}",
-                "'request_rate' contains 0: it must be from 0.001 to 20000");
+                "'request_rate' contains 0: each value must be from 0.001 to 20000");
     must_refuse("{\"arrival\":\"poisson\",\"request_rate\":[1],\"concurrency\":[1,2],"
                 "\"input_tokens\":[4]}",
                 "the limit on requests in flight, so give one value, or omit it (default: 10000)");
@@ -250,7 +250,7 @@ static void refuses_invalid_or_contradictory_settings_for_the_workload(void **st
     must_refuse(GRID "\"stop\":[\"x\"]}", "give natural_output true");
     must_refuse(GRID "\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\"]}", "at most 4");
     must_refuse(GRID "\"stop\":[\"\"]}",
-                "'stop' contains a string of 0 bytes: it must be from 1 to 64");
+                "'stop' contains a string of 0 bytes: each value must be from 1 to 64 bytes long");
     must_refuse(GRID "\"temperature\":2.5}", "'temperature' is 2.5");
     must_refuse(GRID "\"output_distribution\":\"dataset\"}", "'dataset' is missing");
     must_refuse(GRID "\"unique_prompts\":true}", "'dataset' is missing");

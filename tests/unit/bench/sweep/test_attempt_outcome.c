@@ -63,7 +63,7 @@ static void a_cell_whose_server_restarted_three_times_fails_without_figures(void
     }
     judge(&trial, CROSS_CHECK_RESTARTED, "toy");
     assert_int_equal(trial.result.state, CELL_FAILED);
-    assert_string_equal(trial.result.reason, "3 attempts: because");
+    assert_string_equal(trial.result.reason, "after 3 attempts: because");
     assert_int_equal(trial.result.measurement.attempted, 0);
 }
 

@@ -26,7 +26,7 @@ static void test_the_metadata_servers_token_is_cached_and_renewed_early(void **s
         assert_true(call(cloud, "GET", RUN, &reply, &error));
         assert_int_equal(world->tokens, 1);
     }
-    test_now_ms += 2000; /* 299 s before it expires */
+    test_now_ms += 2000; /* 299 s before the token expires */
     {
         CLOUD_REPLY_AUTO reply;
 
@@ -86,13 +86,13 @@ static void test_id_tokens_are_cached_by_audience(void **state)
     assert_int_equal(world->identities, 1);
     assert_true(cloud_id_token(cloud, "https://b.run.app", token, &error));
     assert_int_equal(world->identities, 2);
-    test_now_ms = 1701000; /* 299 s before it expires */
+    test_now_ms = 1701000; /* 299 s before the token expires */
     assert_true(cloud_id_token(cloud, "https://a.run.app", token, &error));
     assert_int_equal(world->identities, 3);
     cloud_destroy(cloud);
 }
 
-static void test_each_of_many_servers_keeps_its_id_token(void **state)
+static void test_the_id_tokens_for_100_servers_are_cached(void **state)
 {
     enum { SERVERS = 100 };
     struct world *world = *state;
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_impostor_of_the_metadata_server_is_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_id_tokens_are_cached_by_audience, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_each_of_many_servers_keeps_its_id_token, set_up,
+        cmocka_unit_test_setup_teardown(test_the_id_tokens_for_100_servers_are_cached, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_service_account_signs_its_requests_for_tokens,
                                         set_up, tear_down),

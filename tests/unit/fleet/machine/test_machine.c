@@ -133,7 +133,7 @@ static void the_children_of_a_program_end_with_it(void **state)
     assert_false(machine_process_lives(&child));
 }
 
-/* When its watchdog is killed, the program ends too, but the program's children keep running. */
+/* When the watchdog is killed, its program ends too, but the program's children keep running. */
 static void destroying_a_server_ends_the_children_that_a_killed_watchdog_left(void **state)
 {
     struct machine_world *world = *state;
@@ -175,7 +175,7 @@ static void a_process_that_reuses_the_pid_is_not_touched(void **state)
     process = process_of(world);
     assert_int_equal(kill(watchdog_of(world), SIGKILL), 0);
     wait_dead(&process);
-    process.pid = innocent; /* as if this process had been given the dead program's pid */
+    process.pid = innocent; /* as if the innocent process had been given the dead program's pid */
     machine_record_path(world->records, "gemma", folder);
     assert_true(machine_record_read(folder, MACHINE_STATUS, &status, &world->error));
     json_object_set_new(status, "process", machine_process_write(&process));

@@ -178,15 +178,15 @@ static void a_container_that_opsbrain_did_not_make_is_not_touched(void **state)
     assert_int_equal(fake_podman_count(&world->podman, "POST /containers/gemma/stop"), 0);
 }
 
-/* False answers that are sent in this order instead of Podman's. An answer with `stays` is repeated
- * until the guard is replaced. */
+/* False answers, sent one after the other in place of Podman's. After the last one, Podman answers
+ * again. */
 struct lies {
     struct {
-        int status;
+        int status; /* HTTP status; 0: the list ends here */
         const char *body;
-        bool stays;
+        bool stays; /* this answer is repeated, and the next one is never sent */
     } list[3];
-    int count; /* answers without `stays` that were sent so far */
+    int count; /* how many answers without `stays` were sent so far */
 };
 
 static bool lie(void *context, enum fake_moment moment, const struct fake_request *request,
@@ -298,7 +298,7 @@ static void an_image_that_is_not_named_by_its_digest_is_refused(void **state)
     }
 }
 
-static void a_server_whose_container_ends_fails(void **state)
+static void a_server_fails_when_its_container_ends(void **state)
 {
     struct world *world = *state;
     json_auto_t *shown = NULL;
@@ -387,11 +387,11 @@ static void a_model_is_unloaded_when_its_server_ends(void **state)
     assert_int_equal(json_object_size(world->service.loaded), 0);
 }
 
-/* A fault in the first request to unload a model. The model stays loaded, and either the request is
- * answered as if it had been unloaded, or the connection is broken off. */
+/* A fault in the first request to unload a model. The model stays loaded. Either the answer
+ * says that the model was unloaded, or the connection is broken off without an answer. */
 struct unload_fault {
     bool is_answered;
-    int count; /* requests that have failed in this way */
+    int count; /* how many requests have failed in this way: 0 or 1 */
 };
 
 static bool fail_first_unload(void *context, enum fake_moment moment,
@@ -477,7 +477,7 @@ static void the_check_reports_each_need_and_whether_it_is_met(void **state)
     assert_int_equal(machine_world_call(&world->machine, "GET", "/check", NULL, &body), 200);
     json_array_foreach(json_object_get(body, "findings"), i, finding)
         missing += !json_get_boolean(finding, "ok", false);
-    /* without root, programs do not get accounts of their own */
+    /* only one need can be unmet: without root, programs do not get accounts of their own */
     assert_int_equal(missing, geteuid() != 0);
     assert_int_equal(json_array_size(json_object_get(body, "findings")), 6);
 }
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
         TEST(a_destruction_waits_until_the_container_can_be_ended),
         TEST(a_server_whose_image_is_unavailable_fails),
         TEST(an_image_that_is_not_named_by_its_digest_is_refused),
-        TEST(a_server_whose_container_ends_fails),
+        TEST(a_server_fails_when_its_container_ends),
         TEST(images_are_found_by_name),
         TEST(without_a_socket_there_are_no_containers),
         TEST(a_model_is_pulled_loaded_and_unloaded),

@@ -75,7 +75,7 @@ static void a_program_gets_its_key_only_in_its_environment(void **state)
     snprintf(line, sizeof line, "env ENGINE_API_KEY=%s", value);
     assert_line(text, line);
     assert_int_equal(count_lines(text, "argument "), 4);
-    assert_null(strstr(strstr(text, value) + 1, value)); /* it occurs only once */
+    assert_null(strstr(strstr(text, value) + 1, value)); /* the key occurs only once */
     written = json_write(shown);
     assert_null(strstr(written, value));
     destroy(world);
@@ -223,7 +223,7 @@ static const char *fix_of(const json_t *body, const char *need)
     json_array_foreach(json_object_get(body, "findings"), i, finding)
         if (strcmp(json_get_text(finding, "need", ""), need) == 0)
             return json_get_text(finding, "fix", "");
-    return "it is not listed";
+    return "the need is not listed";
 }
 
 /* Only root can give a program its own account. Without root, opsbrain reports this, and still
@@ -317,7 +317,7 @@ static void wrong_settings_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (machine_create(&cases[i], &machine, &error))
-            fail_msg("case %zu is accepted", i);
+            fail_msg("case %zu (counted from 0) was accepted", i);
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every provider except this machine, on its fake cloud (tests/clouds/trials.c), which has at least
- * 50 resources that belong to others. These must stay as they are when a verb runs and when a
- * deployment ends. The first provider is also tried with a few quick faults; `./run clouds` tries
- * every fault at every request. */
+/* Every provider except this machine, on its fake cloud (tests/clouds/trials.c). Each fake cloud
+ * has more than 50 resources that belong to others. These must stay as they are when a verb
+ * (create, stop, ...) is carried out and when a deployment ends. The first provider is also tried
+ * with a few quick faults; `./run clouds` tries every fault at every request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "fleet/managed/managed_reconcile.h"
 #include "tests/clouds/trial_faults.h"
 
-static int64_t later_ms; /* how far the frame's clock is ahead of the real clock */
+static int64_t later_ms; /* how far the frame's clock is ahead of the real clock, in ms */
 
 static int64_t now_ms(void)
 {
@@ -40,7 +40,8 @@ static void check_untouched(struct trial_rig *rig, const char *by)
         fail_msg("%s: %s touched %s", rig->site.trial->target.provider, by, touched);
 }
 
-/* Skips this machine, because its watchdogs are slow. */
+/* Runs the block that follows for each trial, except for those on this machine, because its
+ * watchdogs are slow. */
 #define for_each_trial(trial)                                                                      \
     for (const struct trial *trial = trial_all(); trial->recipe != NULL; trial++)                  \
         if (!trial->is_here)
@@ -123,8 +124,8 @@ static void the_end_of_a_deployment_and_the_search_for_orphans_touch_no_other_re
     }
 }
 
-/* An orphan is a server with this opsbrain's label that is not in its database. opsbrain finds it
- * by that label, and removes it when the end in its labels has passed. */
+/* An orphan is a server that has this opsbrain's label but is not in this opsbrain's database.
+ * opsbrain finds it by that label, and removes it when the end in its labels has passed. */
 static void after_its_end_an_orphan_is_removed_and_nothing_else_is(void **state)
 {
     (void)state;
@@ -189,11 +190,11 @@ static void try_faults(struct trial_rig *rig, enum provider_verb verb)
     trial_reference_measure(rig, verb, &reference);
     for (int at = 1; at <= reference.requests; at++)
         try_fault(rig, verb, &reference, quick[at % 2], at);
-    try_fault(rig, verb, &reference, "it crashes", 1);
+    try_fault(rig, verb, &reference, "server crashes", 1);
     trial_reference_finish(&reference);
 }
 
-/* Runs only on the first provider, because it takes long. */
+/* Runs only on the first provider, because trying the faults takes long. */
 static void a_fault_leaves_no_unknown_resource(void **state)
 {
     struct trial_rig rig;

@@ -300,7 +300,7 @@ static void after_a_failed_extension_the_old_end_is_shown(void **state)
     assert_string_equal(after.at_end, before.at_end);
 }
 
-static _Atomic int64_t ahead_ms; /* how far later_ms() is ahead of the real clock */
+static _Atomic int64_t ahead_ms; /* how far later_ms() is ahead of the real clock, in ms */
 
 static int64_t later_ms(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the platform shows about a deployment's server. The fingerprint of each measurement contains
- * this. */
+/* What opsbrain knows about the platform that a deployment's server runs on, such as its region and
+ * zone. The fingerprint of each measurement contains these facts. */
 #include "fleet/managed/managed_document.h"
 #include "fleet/managed/managed_platform.h"
 #include "tests/unit/support/fleet_world.h"

@@ -24,7 +24,7 @@ struct rig {
     struct fleet_frame frame;
     struct managed_reconciler *reconciler;
     struct error error;
-    char reported[512]; /* the last message, after the deployment's name */
+    char reported[512]; /* the last report, as "DEPLOYMENT: MESSAGE" */
     int reports;
     atomic_bool only_reads;
 };
@@ -212,7 +212,7 @@ static void no_deployment_is_ended_until_a_moved_database_is_resumed(void **stat
     assert_int_equal(after(rig, 1).ended, 1);
 }
 
-static void a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it(void **state)
+static void a_missing_server_counts_as_failed_before_its_end_and_is_forgotten_after_it(void **state)
 {
     struct rig *rig = *state;
     struct fleet_managed_row row;
@@ -343,7 +343,7 @@ static void an_orphan_whose_end_has_passed_is_destroyed_only_if_its_labels_say_s
         assert_int_equal(jobs_queued(rig), before + 1);
         expect_plan(rig, cases[i].name, cases[i].verb);
     }
-    assert_int_equal(rig->world->writes, 0); /* only the jobs write to clouds, and none has run */
+    assert_int_equal(rig->world->writes, 0); /* only the jobs write to clouds, and no job has run */
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -357,7 +357,7 @@ int main(void)
         TEST(a_deployment_is_ended_once_at_its_end),
         TEST(a_deployment_that_is_watched_or_has_no_end_is_not_ended),
         TEST(no_deployment_is_ended_until_a_moved_database_is_resumed),
-        TEST(a_missing_server_has_failed_before_its_end_and_is_forgotten_after_it),
+        TEST(a_missing_server_counts_as_failed_before_its_end_and_is_forgotten_after_it),
         TEST(a_missing_server_that_was_to_be_stopped_is_reported_once_an_hour),
         TEST(an_orphan_without_an_end_is_reported_and_stays),
         TEST(a_different_server_with_the_same_name_on_another_target_is_reported),

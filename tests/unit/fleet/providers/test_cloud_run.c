@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a Cloud Run service, on a strict fake of Google's platform: from creation to
- * destruction, and when the platform has faults. */
+ * destruction, faults of the platform, and changes that others make. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

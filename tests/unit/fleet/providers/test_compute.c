@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a Compute Engine machine, on a strict fake of the platform: from creation to
- * destruction, and when the platform has faults. */
+ * destruction, faults of the platform, and resources that belong to others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

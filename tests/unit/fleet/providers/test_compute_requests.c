@@ -26,8 +26,8 @@ static void test_the_steps_of_each_verb(void **state)
     check_names(world, VERB_START, "scheduling label start running");
 }
 
-/* Returns the body of a creation's step. Replaces the startup script in it, which
- * test_google_machine.c tests, with "SCRIPT". The caller releases the body. */
+/* Returns the body of the creation's step called `name`. The startup script in it is replaced with
+ * "SCRIPT": test_google_machine.c tests the script. The caller releases the body. */
 static json_t *body_of(struct google_world *world, const char *name)
 {
     size_t count = 0;
@@ -41,7 +41,8 @@ static json_t *body_of(struct google_world *world, const char *name)
     return body;
 }
 
-/* Checks the members of a request's body, except for the names and tags that contain a digest. */
+/* Checks that the body of the creation's step called `name` is `json`, except for names and tags
+ * that contain a digest. */
 static void check_body(struct google_world *world, const char *name, const char *json)
 {
     json_auto_t *expected = json_loads(json, 0, NULL);
@@ -179,7 +180,7 @@ static void check_recipe(struct google_world *world, const struct recipe *recipe
     }
 }
 
-static void test_every_recipe_is_accepted_or_refused_with_its_reason(void **state)
+static void test_each_compute_engine_recipe_is_accepted_or_refused_with_its_reason(void **state)
 {
     struct google_world *world = *state;
     struct recipe_book *book;
@@ -248,7 +249,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
         { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}",
-          "must name a secret of Secret Manager" },
+          "must name a secret in Secret Manager" },
         { "compute_engine", "{\"image_project\":\"x/y\",\"image_family\":\"f\"}", "image_project" },
         { "compute_engine", "{\"image_project\":\"x\",\"image_family\":\"f\",\"wait_s\":10}",
           "wait_s\" is 10: Compute Engine waits 90 to 7200 s" },
@@ -283,7 +284,7 @@ int main(void)
         LIVE(test_the_steps_of_each_verb),
         LIVE(test_the_request_bodies_of_a_creation),
         LIVE(test_kinds_of_purchase_become_scheduling_and_reservations),
-        LIVE(test_every_recipe_is_accepted_or_refused_with_its_reason),
+        LIVE(test_each_compute_engine_recipe_is_accepted_or_refused_with_its_reason),
         LIVE(test_instances_and_firewalls_conform_to_googles_description),
         LIVE(test_plans_that_cannot_be_carried_out_are_refused),
         LIVE(test_a_missing_secret_is_found_by_the_first_step),

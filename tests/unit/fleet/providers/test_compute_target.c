@@ -76,7 +76,8 @@ static void test_the_members_of_a_target_are_checked(void **state)
 {
     static const struct {
         size_t at;
-        const char *value, *part; /* part of the error; "": the value is accepted */
+        const char *value;
+        const char *part; /* a part of the error message; "": the value is accepted */
     } rows[] = {
         { AT(project), "P", "\"project\" is \"P\"" },
         { AT(places), "us-central1",
@@ -134,7 +135,7 @@ test_an_invalid_key_is_refused_and_a_machine_that_opsbrain_did_not_make_has_none
     assert_false(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_non_null(strstr(world->life.error.message, "has no valid key"));
     assert_string_equal(key, "");
-    /* as on a machine that opsbrain did not make */
+    /* a machine that opsbrain did not make lacks opsbrain's labels */
     json_object_del(json_object_get(world->fake.objects, INSTANCE), "labels");
     assert_true(world->life.provider->key(world->life.cloud, &now, key, &world->life.error));
     assert_string_equal(key, "");

@@ -204,7 +204,7 @@ static void test_the_strings_of_a_recipe_are_quoted(void **state)
         if (!recipe_read(document, &recipe, &error))
             fail_msg("%s: %s", members[i], error.message);
         enter_folder();
-        if (strcmp(members[i], "probes") == 0) /* else the script waits forever */
+        if (strcmp(members[i], "probes") == 0) /* otherwise the script would wait forever */
             write_file("state", "exited\n", 0600);
         make_script(world, &recipe, &script);
         run_script(text_string(&script));

@@ -11,11 +11,12 @@
 #include "tests/clouds/google_world.h"
 #include "tests/clouds/rights.h"
 
-/* A request needs the permissions in the first row that matches it. A row matches if it has the
- * request's provider and method, and if its parts occur in this order in the request's path. */
+/* A request needs the permissions in the first row that matches it. A row matches if it
+ * applies to the request's provider and method, and if the request's path contains the row's parts
+ * in this order. */
 static const struct right {
     const char *method, *parts[2], *permissions;
-    const char *provider; /* NULL: all */
+    const char *provider; /* the only provider that the row applies to; NULL: all */
 } rights[] = {
     /* Cloud Run, and the end of a service */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
@@ -124,7 +125,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
 }
 
 /* Checks that target_show asks the platform about every permission that was needed so far, except
- * those for the line "check". */
+ * those for the document's line "check". */
 static void check_asked(const struct recording *recording)
 {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the provider "kubernetes": the requests that it makes, and a deployment from creation to
- * destruction. `./run clouds` also tests the latter on a real control plane. */
+ * destruction. `./run clouds` also creates and destroys a deployment on a real control plane. */
 #include "fleet/managed/managed_document.h"
 #include "tests/unit/support/kubernetes_world.h"
 
@@ -96,7 +96,7 @@ static void test_the_request_body_of_a_deployment(void **state)
     step_list_free(steps, count);
 }
 
-static void test_the_end_is_allowed_only_to_delete_or_scale_its_deployment(void **state)
+static void test_the_cronjob_is_allowed_only_to_delete_or_scale_its_deployment(void **state)
 {
     struct world *world = *state;
     size_t count = 0;
@@ -160,8 +160,8 @@ static void test_a_creation_with_a_wrong_or_too_long_name_is_refused(void **stat
     }
 }
 
-/* If others chose the name, only its length is checked, and only before an end is created, because
- * the name of the CronJob contains it. */
+/* If others chose the name, only its length is checked, and only before an end is created: the
+ * name of the CronJob contains the deployment's name. */
 static void test_an_adopted_deployment_can_have_any_valid_name(void **state)
 {
     static const char *const names[] = {
@@ -508,7 +508,7 @@ int main(void)
         LIVE(test_a_secret_that_two_variables_use_is_checked_once),
         LIVE(test_a_long_secret_name_is_shown_in_full),
         LIVE(test_the_request_body_of_a_deployment),
-        LIVE(test_the_end_is_allowed_only_to_delete_or_scale_its_deployment),
+        LIVE(test_the_cronjob_is_allowed_only_to_delete_or_scale_its_deployment),
         LIVE(test_the_same_input_gives_the_same_requests),
         LIVE(test_a_creation_with_a_wrong_or_too_long_name_is_refused),
         LIVE(test_an_adopted_deployment_can_have_any_valid_name),

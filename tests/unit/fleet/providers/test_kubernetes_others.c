@@ -86,13 +86,13 @@ static void test_an_account_that_belongs_to_others_is_not_used(void **state)
     assert_non_null(strstr(world->life.error.message, "already exists"));
     assert_null(json_object_get(
         json_object_get(json_object_get(world->fake.objects, path), "metadata"), "labels"));
-    assert_string_equal(step->resource, path); /* this is read after a conflict */
+    assert_string_equal(step->resource, path); /* opsbrain reads this after a conflict */
     assert_string_equal(step->undo_url, path);
     step_list_free(steps, count);
 }
 
-/* For a deployment without an end, opsbrain has made no CronJob or account. Objects with those
- * names belong to others, and must not be overwritten. */
+/* For a deployment without an end, opsbrain has made no CronJob or account. If objects with the
+ * names of these exist, they belong to others, and must not be overwritten. */
 static void test_a_first_end_is_created_without_force(void **state)
 {
     static const enum provider_verb verbs[] = { VERB_EXTEND, VERB_UPDATE };
@@ -160,7 +160,7 @@ static void test_a_later_deployment_with_the_same_name_is_not_deleted(void **sta
     size_t count = 0;
 
     must_apply(world, VERB_CREATE);
-    steps = make_steps(world, VERB_DESTROY, &count); /* for a different uid */
+    steps = make_steps(world, VERB_DESTROY, &count); /* these steps expect a different uid */
     assert_int_equal(life_do(&world->life, find_step(steps, count, "remove-deployment")),
                      STEP_FAILED);
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
@@ -183,7 +183,7 @@ static void test_faults_are_distinguished(void **state)
     assert_non_null(json_object_get(world->fake.objects, DEPLOYMENTS "gemma"));
     assert_int_equal(life_do(&world->life, step), STEP_DONE); /* an apply can be repeated */
     json_object_set_new(json_object_get(step->body, "spec"), "gpus", json_integer(1));
-    assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* 500 without a reason */
+    assert_int_equal(life_do(&world->life, step), STEP_FAILED); /* status 500, no "reason" */
     assert_non_null(strstr(world->life.error.message, ".spec.gpus: field not declared"));
     step_list_free(steps, count);
 }

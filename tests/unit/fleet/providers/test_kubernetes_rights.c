@@ -71,7 +71,8 @@ static void need_for_path(struct recording *recording, const json_t *objects,
         && json_object_get(objects, request->path) == NULL && parts->subresource[0] == '\0') {
         /* an apply can also create the object */
         need(recording, "create", parts->group, parts->resource, "");
-        need(recording, "get", parts->group, parts->resource, ""); /* read after a lost answer */
+        need(recording, "get", parts->group, parts->resource,
+             ""); /* to read it after a lost answer */
     }
     if (strcmp(parts->resource, "roles") == 0)
         need_granted(recording, request);

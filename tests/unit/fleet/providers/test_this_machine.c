@@ -287,7 +287,7 @@ static void calls_fail_while_servers_on_this_machine_are_not_allowed(void **stat
     open_cloud(world, NULL);
     assert_false(world->life.provider->observe(world->life.cloud, &world->life.desired, &now,
                                                &world->life.error));
-    assert_non_null(strstr(world->life.error.message, "an admin allows them"));
+    assert_non_null(strstr(world->life.error.message, "an admin can switch them on"));
     assert_false(world->life.provider->list(world->life.cloud, &target, &list, &count, NULL,
                                             &world->life.error));
     assert_false(
@@ -329,7 +329,7 @@ static void must(struct world *world, enum provider_verb verb)
                  world->life.error.message);
 }
 
-static void a_server_goes_through_all_verbs(void **state)
+static void a_server_is_created_extended_stopped_started_and_destroyed(void **state)
 {
     struct world *world = *state;
     struct observed now;
@@ -400,7 +400,8 @@ static void a_repeated_request_does_not_make_a_second_server(void **state)
     must(world, VERB_DESTROY);
 }
 
-/* Checks the length of the key of the server called `name`. The provider needs only the name. */
+/* Checks the length of the key of the server called `name`. The provider finds the key by the name
+ * alone. */
 static void assert_key(struct world *world, const char *name, size_t length)
 {
     struct observed door = { 0 };
@@ -439,7 +440,7 @@ int main(int argc, char **argv)
         TEST(a_recipe_that_is_imported_or_has_no_origin_is_not_run),
         TEST(calls_fail_while_servers_on_this_machine_are_not_allowed),
         TEST(calls_to_other_addresses_and_paths_are_refused),
-        TEST(a_server_goes_through_all_verbs),
+        TEST(a_server_is_created_extended_stopped_started_and_destroyed),
         TEST(the_key_is_found_by_the_name_of_its_server),
         TEST(servers_that_opsbrain_did_not_start_are_not_changed),
         TEST(a_server_can_be_neither_updated_nor_scaled),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests, against a strict fake of Cloud TPU, of a queued resource (a request for a TPU machine)
- * from creation to destruction, and of what happens when the platform fails. */
+/* Tests of a queued resource (a request for a TPU machine) from its creation to its destruction,
+ * and of what happens when the platform fails. They run against a strict fake of Cloud TPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +202,7 @@ static void test_a_lack_of_quota_is_found_in_an_answer_and_in_an_operation(void 
 
     world->fake.gpus = 3;
     check_refused(world, VERB_CREATE, "TPUV6EPerProjectPerZoneForTPUAPI");
-    assert_int_equal(world->life.state, STEP_FAILED); /* not STEP_RETRY: it would fail again */
+    assert_int_equal(world->life.state, STEP_FAILED); /* a retry would fail, too */
     assert_non_null(strstr(world->life.error.message, "another zone"));
     must_apply(world, VERB_DESTROY);
     world->fake.gpus = 8;
@@ -222,7 +222,7 @@ static void test_faults_are_distinguished(void **state)
     struct step *queued = find_step(steps, count, "queued-resource");
 
     check_faults(world, queued, QUEUED);
-    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* has the same requestId */
+    assert_int_equal(life_do(&world->life, queued), STEP_DONE); /* the same requestId again */
     memcpy(strstr(queued->url, "requestId=") + 10, "00", 2);
     assert_int_equal(life_do(&world->life, queued), STEP_EXISTS);
     check_unknown_member(world, queued);
@@ -275,7 +275,9 @@ static void test_resources_that_are_not_ours_survive_and_are_not_taken_over(void
     check_refused(world, VERB_CREATE, "opsbrain did not make");
 }
 
-/* After a lost reply, and before an undo, the labels show whether the resource is ours. */
+/* After a lost reply, and before an undo, opsbrain reads a resource's labels to see whether it is
+ * ours. A queued resource has its labels on its node. A secret, for example, has them
+ * itself. */
 static void test_a_queued_resource_is_recognized_by_the_labels_of_its_node(void **state)
 {
     struct google_world *world = *state;
@@ -305,7 +307,7 @@ static void test_a_node_without_a_queued_resource_is_stopped_and_destroyed(void 
     check_state(world, "absent", "");
 }
 
-/* If opsbrain did not make a queued resource, its node can have another name than the resource. */
+/* A queued resource that opsbrain did not make can have a node with another name than its own. */
 static void test_a_node_with_a_different_name_is_stopped_and_destroyed(void **state)
 {
     struct google_world *world = *state;
@@ -342,8 +344,8 @@ static void test_unsupported_verbs_are_refused_with_the_reason(void **state)
     assert_non_null(strstr(error.message, "beside it"));
 }
 
-/* After a lost answer the request is repeated, which the platform refuses: only the node's state
- * shows whether the first request was carried out. */
+/* After a lost answer, opsbrain repeats the request, and the platform refuses the repetition. Only
+ * the node's state shows whether the first request was carried out. */
 static void test_after_a_lost_answer_the_node_shows_whether_it_stopped_or_started(void **state)
 {
     static const struct {

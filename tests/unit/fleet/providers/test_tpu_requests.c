@@ -53,7 +53,7 @@ static void check_no_steps(struct google_world *world, enum provider_verb verb,
         fail_msg("\"%s\" is not in \"%s\"", part, world->life.error.message);
 }
 
-static void test_the_steps_are_right_for_each_verb(void **state)
+static void test_the_steps_are_right_for_each_supported_verb(void **state)
 {
     struct google_world *world = *state;
     const struct observed active = machine("https://tpu.googleapis.com" QUEUED, 1);
@@ -80,8 +80,9 @@ static void test_the_steps_are_right_for_each_verb(void **state)
 
 /* ---- The body ---- */
 
-/* Returns the body of the request for a queued resource, without the tags and with "SCRIPT" in
- * place of the startup script, which test_google_machine.c tests. The caller releases the body. */
+/* Returns the body of the request for a queued resource, without the node's tags and with "SCRIPT"
+ * in place of the startup script. (test_google_machine.c tests that script.) The caller releases
+ * the body. */
 static json_t *body_of(struct google_world *world)
 {
     size_t count = 0;
@@ -164,7 +165,7 @@ static void test_flex_start_uses_the_alpha_version_of_the_api(void **state)
     step_list_free(steps, count);
     steps = make_steps(world, VERB_CREATE, &count);
     assert_string_equal(find_step(steps, count, "queued-resource")->url,
-                        url); /* has the same requestId */
+                        url); /* with the same requestId */
     step_list_free(steps, count);
     world->life.desired.kind = "flex_start";
     steps = make_steps(world, VERB_CREATE, &count);
@@ -262,7 +263,7 @@ static void test_recipes_that_cannot_work_are_refused_with_the_reason(void **sta
 {
     static const struct {
         const char *name;
-        /* of the error message; NULL: the recipe's reason, which is that the memory is too small */
+        /* part of the error message; NULL: the recipe's own reason, that the memory is too small */
         const char *part;
     } rows[] = {
         { "tpu-gemma-4-26b-v6e1", NULL },
@@ -306,7 +307,7 @@ static void test_plans_that_cannot_be_carried_out_are_refused(void **state)
         { "engine", "\"sglang\"", "sglang reads none" },
         { "weights", "{\"from\":\"bucket\",\"folder\":\"x\"}", "from the hub" },
         { "environment", "{\"T\":{\"secret\":\"x/versions/1\"}}",
-          "must name a secret of Secret Manager" },
+          "must name a secret in Secret Manager" },
         { "cloud_tpu", "{\"accelerator_type\":\"v6e-4\",\"runtime_version\":\"tpu-ubuntu\"}",
           "v6e-4 needs v2-alpha-tpuv6e" },
         { "cloud_tpu",
@@ -376,7 +377,7 @@ static void test_commands_contain_no_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE(test_the_steps_are_right_for_each_verb),
+        LIVE(test_the_steps_are_right_for_each_supported_verb),
         LIVE(test_the_body_is_right_for_each_kind_of_purchase),
         LIVE(test_flex_start_uses_the_alpha_version_of_the_api),
         LIVE(test_without_an_end_a_request_waits_as_long_as_the_recipe_says),

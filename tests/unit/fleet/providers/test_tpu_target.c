@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a target on Cloud TPU (the list of its machines, its permissions, quotas and members),
- * and of a machine's API key. */
+/* Tests of a target on Cloud TPU (the list of its machines, and the checks of its permissions,
+ * quotas and places), and of a machine's API key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void test_a_zone_without_quota_is_reported(void **state)
     assert_non_null(strstr(text, "\"need\":\"an accelerator quota in us-west9-c\",\"ok\":false"));
 }
 
-/* A target's other members are the same as on Compute Engine, where test_compute_target.c tests
+/* The other members of a target are the same as on Compute Engine. test_compute_target.c tests
  * them. */
 static void test_the_places_of_a_target_must_be_zones(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of reading recipes, of what is refused, and of the members that a recipe opens to
- * overrides. */
+/* Tests of reading recipes, of the faults for which a recipe is refused, and of the members that a
+ * recipe opens to overrides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,8 @@ static const struct fault {
     { "overrides", "{\"image\":{\"choices\":[\"a\"]}}", "opens \"image\"" },
     { "overrides", "{\"command\":{\"choices\":[\"a\"]}}", "opens \"command\"" },
     { "overrides", "{\"max_model_len\":{\"least\":1}}", "\"overrides.max_model_len\" must be" },
-    { "overrides", "{\"max_model_len\":{\"least\":1,\"most\":2}}", "not in the range given there" },
+    { "overrides", "{\"max_model_len\":{\"least\":1,\"most\":2}}",
+      "does not allow the recipe's own value" },
     { "notes", "[\"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\"]", "looks like a credential" },
     { "overrides", "{\"ctx_size\":{\"least\":1,\"most\":2}}", "has no value for it" },
 };

@@ -113,6 +113,7 @@ static void every_variant_in_use_has_its_recipes(void **state)
                          variants[i].recipes[j]);
 }
 
+/* The provider "local" is an exception: its recipes' hardware need not be in the catalogue. */
 static void the_catalogue_has_every_recipes_model_and_hardware(void **state)
 {
     const struct world *world = *state;
@@ -133,8 +134,8 @@ static void the_catalogue_has_every_recipes_model_and_hardware(void **state)
     }
 }
 
-/* Only recipes whose status is "cannot_work" are refused by recipe_fit or do not fit into memory.
- */
+/* A recipe that recipe_fit refuses, or that does not fit into memory, must have the status
+ * "cannot_work". */
 static void the_computed_memory_agrees_with_the_status(void **state)
 {
     /* recipes that cannot work for reasons that recipe_fit does not check */

@@ -68,9 +68,10 @@ static void assert_close(double found, double expected, double tolerance)
         fail_msg("%.6g is not within %.2g %% of %.6g", found, tolerance * 100, expected);
 }
 
-/* Capacities of the KV cache as servers reported them, except where a comment says otherwise. The
- * computed size per token must be exact. The computed capacity can differ from the reported one by
- * the fraction `tolerance`, because the memory that the engine and the driver use varies. */
+/* `kib_per_token`: the size of a token in the KV cache, which the computed size must equal.
+ * `tokens`: the capacity of the KV cache, as a server reported it, except where a comment says
+ * otherwise. `tolerance`: the fraction by which the computed capacity can differ from `tokens`,
+ * because the memory that the engine and the driver use varies. */
 static const struct capacity {
     const char *recipe;
     double kib_per_token, tokens, tolerance;
@@ -92,8 +93,8 @@ static void capacities_agree_with_known_figures(void **state)
     }
 }
 
-/* The reported size of the cache, divided by the computed bytes per token, must be the reported
- * number of tokens. */
+/* The reported size of the cache, divided by the computed bytes per token, must be close to the
+ * reported number of tokens. */
 static void bytes_per_token_agree_with_reports(void **state)
 {
     assert_close(57.09 * GIB / fit_of(*state, "run-gemma-4-31b-rtx6000").kv_bytes_per_token, 124704,

@@ -25,8 +25,8 @@ static struct recipe_book *embedded(void)
     return book;
 }
 
-/* Returns a copy of a recipe in the catalogue with other values for the members in `changes`, for
- * example {"disk_gb": 199}. null removes a member. */
+/* Returns a copy of the catalogue's recipe `name`, with the members in `changes`, for example
+ * {"disk_gb": 199}, set to the values given there. null removes a member. */
 static struct recipe changed(const struct recipe_book *book, const char *name, const char *changes)
 {
     json_auto_t *document = json_deep_copy(recipe_book_find(book, name)->document);
@@ -49,7 +49,7 @@ static struct recipe changed(const struct recipe_book *book, const char *name, c
 static const struct lint_case {
     const char *recipe, *changes, *place, *kind;
     bool refused;
-    /* part of the error or warning; NULL: the only warning is about the image's tag */
+    /* part of the error or warning; NULL: there is one warning, which is about the image's tag */
     const char *words;
 } cases[] = {
     { "run-gemma-4-12b-qat-l4", "{\"hardware\":\"nvidia-h100\"}", "", "", true, "no such acc" },
@@ -67,7 +67,7 @@ static const struct lint_case {
       "at most 240 s" },
     { "run-gemma-4-12b-qat-l4",
       "{\"probes\":{\"startup\":{\"period_s\":10,\"timeout_s\":11,\"failures\":3}}}", "", "", true,
-      "at most its period" },
+      "at most its \"period_s\"" },
     { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{\"timeout_s\":3601}}", "", "", true, "3600 s" },
     { "run-gemma-4-12b-qat-l4", "{\"cloud_run\":{\"zonal_redundancy\":true}}", "", "", false,
       "56 % more expensive" },

@@ -26,7 +26,7 @@ static void make_drawing(struct drawing *drawing, int number)
                      .kind = TEXT_TITLE, .x = 2, .y = 30, .string = string, .paint = PAINT_INK });
 }
 
-/* Requests a picture, which is drawn or reused, and checks its bytes. Returns their number. */
+/* Requests a picture, which is drawn or reused, and checks its bytes. Returns its size in bytes. */
 static size_t request_picture(struct pictures *pictures, int number, enum theme theme)
 {
     DRAWING_AUTO drawing;
@@ -92,7 +92,7 @@ static void a_picture_that_is_too_large_to_keep_is_drawn_each_time(void **state)
     request_picture(pictures, 1, THEME_LIGHT);
     assert_counts(pictures, 2, 0);
     assert_int_equal(pictures_count(pictures).bytes, 0);
-    request_picture(NULL, 1, THEME_LIGHT); /* NULL keeps no pictures */
+    request_picture(NULL, 1, THEME_LIGHT); /* NULL: no pictures are kept */
     assert_counts(NULL, 0, 0);
     pictures_destroy(pictures);
     pictures_destroy(NULL);

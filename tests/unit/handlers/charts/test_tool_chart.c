@@ -227,7 +227,7 @@ static void a_history_chart_shows_restarts_and_revisions(void **state)
     assert_true(has_text(&chart, "no values to show in this period"));
 }
 
-static void wrong_arguments_from_a_web_page_are_refused(void **state)
+static void an_unknown_run_and_an_unknown_plot_are_refused(void **state)
 {
     struct world *world = *state;
     struct call call = { .services = &world->services, .principal = { .role = ROLE_VIEWER } };
@@ -252,7 +252,7 @@ int main(void)
         cmocka_unit_test(a_cost_chart_needs_a_price),
         cmocka_unit_test(two_sides_with_the_same_name_are_distinguished),
         cmocka_unit_test(a_history_chart_shows_restarts_and_revisions),
-        cmocka_unit_test(wrong_arguments_from_a_web_page_are_refused),
+        cmocka_unit_test(an_unknown_run_and_an_unknown_plot_are_refused),
     };
 
     return world_run(tests);

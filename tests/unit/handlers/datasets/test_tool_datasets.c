@@ -73,7 +73,7 @@ static void a_plan_takes_its_lengths_from_the_dataset(void **state)
     assert_int_equal(strlen(json_get_text(plan, "dataset_digest", "")), 64);
 }
 
-static void a_plan_refuses_arguments_that_contradict_a_dataset(void **state)
+static void a_plan_refuses_an_unknown_dataset_and_arguments_that_contradict_one(void **state)
 {
     struct world *world = *state;
 
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(a_dataset_never_changes),
         cmocka_unit_test(refuses_invalid_imports_and_imports_by_viewers),
         cmocka_unit_test(a_plan_takes_its_lengths_from_the_dataset),
-        cmocka_unit_test(a_plan_refuses_arguments_that_contradict_a_dataset),
+        cmocka_unit_test(a_plan_refuses_an_unknown_dataset_and_arguments_that_contradict_one),
     };
 
     return world_run(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests which callers query the model about its health, and which get the stored answer. */
+/* Tests which callers query the model about its health, and which get the stored answer. Viewers
+ * take turns: only the one that has the turn queries the model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

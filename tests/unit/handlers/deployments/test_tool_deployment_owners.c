@@ -116,7 +116,8 @@ static void lists_secrets_their_origins_and_deployments_without_a_binding(void *
     unbound = json_array_get(json_object_get(listed, "unbound"), 0);
     assert_string_equal(json_get_text(unbound, "deployment", ""), "lab");
     assert_string_equal(json_get_text(unbound, "origin", ""), "http://127.0.0.1:1");
-    world_says(world, "lab is not called: its secret LAB may not be sent to http://127.0.0.1:1.");
+    world_says(world, "opsbrain does not call lab, because its secret LAB may not be sent to "
+                      "http://127.0.0.1:1.");
     assert_null(strstr(text_string(&world->text), "a-value-never-shown"));
 }
 

@@ -170,7 +170,7 @@ static void refusals_name_the_registered_deployments(void **state)
     world_register(world, "one");
     world_register(world, "two");
     world_refused(world, "deployment_show", "{}", ERROR_INVALID,
-                  "more than one is registered: name one (one, two)");
+                  "more than one deployment is registered: name one (one, two)");
     world_refused(world, "deployment_show", "{\"deployment\":\"tow\"}", ERROR_NOT_FOUND, "two");
 }
 
@@ -192,7 +192,7 @@ static void lists_deployments_page_by_page(void **state)
     assert_int_equal(json_array_size(json_object_get(second, "deployments")), 1);
     assert_null(json_object_get(second, "next_cursor"));
     world_do(world, "deployment_list", "{\"cursor\":\"c\"}");
-    world_says(world, "There are no deployments after \"c\"");
+    world_says(world, "There are no more deployments to list after \"c\"");
     world_refused(world, "deployment_list", "{\"cursor\":\"../etc\"}", ERROR_INVALID, "cursor");
 }
 
@@ -212,7 +212,7 @@ static void shows_a_dashboard_that_ends_with_the_next_step(void **state)
     assert_null(json_object_get(answer, "last_sweep"));
     world_says(world, "Health     up");
     world_says(world, "stored every 3600 s");
-    world_says(world, "Next: model_health; sweep_start with only its name");
+    world_says(world, "Next: model_health; sweep_start with only the deployment's name");
 }
 
 static void shows_the_load_of_a_server_without_a_metric_for_running_requests(void **state)

@@ -94,7 +94,7 @@ static void names_the_failure_class_for_an_unknown_model(void **state)
     assert_string_equal(json_get_text(answer, "failure", ""), "not_found");
 }
 
-static void refuses_a_secret_that_nobody_has_set(void **state)
+static void refuses_to_query_with_a_secret_that_is_not_set(void **state)
 {
     struct world *world = *state;
 
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(passes_a_model_without_a_chat_template),
         cmocka_unit_test(names_the_failure_class_for_a_server_that_is_down),
         cmocka_unit_test(names_the_failure_class_for_an_unknown_model),
-        cmocka_unit_test(refuses_a_secret_that_nobody_has_set),
+        cmocka_unit_test(refuses_to_query_with_a_secret_that_is_not_set),
         cmocka_unit_test(sends_the_secret_of_the_deployment),
         cmocka_unit_test(distinguishes_a_wrong_token_from_other_failures),
         cmocka_unit_test(answers_with_performance_stats_on_request),

@@ -73,9 +73,10 @@ static void servers_on_a_target_are_listed_and_adopted(void **state)
     assert_int_equal(cloud->writes, 0);
 }
 
-/* This opsbrain created the first two servers, but its database has no rows for them, as after the
- * restore of an older backup. The second server has no label that says whether it is stopped or
- * destroyed at its end. The third belongs to another opsbrain, so its end is ignored. */
+/* This opsbrain created the first two servers in `cases`, but its database has no rows for them, as
+ * after the restore of an older backup. The second server has no label that says whether it is to
+ * be stopped or destroyed at its planned end. The third server belongs to another opsbrain, so its
+ * planned end is ignored. */
 static void an_adopted_server_keeps_the_end_that_this_opsbrain_set(void **state)
 {
     static const struct {

@@ -65,8 +65,8 @@ static json_int_t planned_context_tokens(const json_t *updated)
                             0);
 }
 
-/* Nothing changes until the plan is applied. A second update without overrides plans the original
- * context length. */
+/* Nothing changes until the plan is applied. A second update with empty overrides plans the
+ * original context length. */
 static void updating_a_managed_deployment_makes_a_plan(void **state)
 {
     struct world *world = *state;
@@ -144,7 +144,7 @@ static void an_update_is_priced_for_all_existing_replicas(void **state)
     json_auto_t *updated = NULL;
 
     deploy(world);
-    /* somebody else scales it */
+    /* somebody else has scaled the server */
     fleet_world_find(cloud, "https://test/service/gemma")->replicas = 3;
     updated = world_ok(world, "deployment_update",
                        "{\"deployment\":\"gemma\",\"recipe\":\"gemma-small\"}");

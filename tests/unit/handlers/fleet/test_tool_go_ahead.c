@@ -10,7 +10,7 @@ static const char *with_confirmation(const json_t *made)
     return with_plan(made, more);
 }
 
-static void nothing_is_deployed_without_the_consent_of_a_user(void **state)
+static void nothing_is_deployed_without_a_users_consent_where_agents_may_not_approve(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -120,7 +120,8 @@ static void create_other_server(void)
     fleet_world_put(cloud, "https://test/service/gemma")->exists = true;
 }
 
-/* After its database was restored from a backup, opsbrain changes nothing in the clouds. */
+/* Acts as if the database had been restored from a backup: opsbrain then changes nothing in the
+ * clouds. */
 static void restore_database(void)
 {
     static const atomic_bool only_reads = true;
@@ -282,7 +283,7 @@ static void a_plan_that_failed_says_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLEET_TEST(nothing_is_deployed_without_the_consent_of_a_user),
+        FLEET_TEST(nothing_is_deployed_without_a_users_consent_where_agents_may_not_approve),
         FLEET_TEST(an_agent_applies_a_plan_within_the_cost_ceiling_by_giving_its_digest),
         FLEET_TEST(a_plan_for_a_target_that_needs_two_approvals_waits_for_a_second_user),
         FLEET_TEST(an_outdated_plan_is_refused_with_the_difference),

@@ -53,7 +53,7 @@ static void a_plan_that_is_impossible_or_not_allowed_is_refused(void **state)
     world_refused(world, "deployment_plan",
                   "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
                   "\"life_s\":7200}",
-                  ERROR_FORBIDDEN, "nothing ends unguarded");
+                  ERROR_FORBIDDEN, "nothing will stop unguarded");
     cloud->usd = -1;
     world_refused(world, "deployment_plan", "{" GEMMA "}", ERROR_FORBIDDEN, "is not known");
     cloud->usd = 1;
@@ -65,7 +65,7 @@ static void a_plan_that_is_impossible_or_not_allowed_is_refused(void **state)
 /* A server that is already running can still be extended, but the answer has a warning. */
 static void no_new_server_is_planned_from_a_recipe_that_breaks_a_rule(void **state)
 {
-    static const char rule[] = "lets anyone who can reach the server change it";
+    static const char rule[] = "lets anyone who can reach the server reconfigure it";
     struct world *world = *state;
     json_auto_t *extended = NULL;
 
@@ -82,7 +82,7 @@ static void no_new_server_is_planned_from_a_recipe_that_breaks_a_rule(void **sta
     world_says(world, rule);
 }
 
-static void a_plan_for_a_server_that_nothing_will_end_says_so_first(void **state)
+static void a_plan_for_a_server_that_only_opsbrain_can_stop_says_so_first(void **state)
 {
     struct world *world = *state;
     json_auto_t *made = NULL;
@@ -91,10 +91,12 @@ static void a_plan_for_a_server_that_nothing_will_end_says_so_first(void **state
     made = world_ok(world, "deployment_plan",
                     "{\"deployment\":\"unguarded\",\"target\":\"lab\",\"recipe\":\"gemma-small\","
                     "\"life_s\":7200}");
-    assert_int_equal(strncmp(text_string(&world->text), "NOTHING ENDS unguarded ", 23), 0);
+    assert_ptr_equal(strstr(text_string(&world->text),
+                            "If opsbrain is gone, NOTHING WILL STOP unguarded at its planned end."),
+                     text_string(&world->text));
 }
 
-static void refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet(void **state)
+static void refuses_unmanaged_deployments_unknown_plans_and_plans_if_deploying_is_off(void **state)
 {
     struct world *world = *state;
 
@@ -115,8 +117,8 @@ int main(void)
         FLEET_TEST(a_plan_shows_requests_cost_end_and_access_and_changes_nothing),
         FLEET_TEST(a_plan_that_is_impossible_or_not_allowed_is_refused),
         FLEET_TEST(no_new_server_is_planned_from_a_recipe_that_breaks_a_rule),
-        FLEET_TEST(a_plan_for_a_server_that_nothing_will_end_says_so_first),
-        FLEET_TEST(refuses_unmanaged_deployments_unknown_plans_and_plans_without_a_fleet),
+        FLEET_TEST(a_plan_for_a_server_that_only_opsbrain_can_stop_says_so_first),
+        FLEET_TEST(refuses_unmanaged_deployments_unknown_plans_and_plans_if_deploying_is_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void refuses_unknown_names_overrides_and_cursors(void **state)
     struct world *world = *state;
 
     world_refused(world, "recipe_show", "{\"recipe\":\"e4b-rtx\"}", ERROR_NOT_FOUND,
-                  "did you mean run-gemma-4-e4b-rtx6000; recipe_list lists them all");
+                  "did you mean run-gemma-4-e4b-rtx6000; recipe_list lists all recipes");
     world_refused(world, "recipe_show", "{\"recipe\":\"nothing-like-it-at-all\"}", ERROR_NOT_FOUND,
                   "there is no recipe \"nothing-like-it-at-all\"; recipe_list");
     world_refused(world, "recipe_show",

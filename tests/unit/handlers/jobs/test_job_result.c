@@ -16,7 +16,7 @@ static struct job job_of_sweep(struct world *world, const char *sweep_id)
     return job;
 }
 
-static void the_result_of_a_sweep_conforms_to_sweep_start_and_sweep_resume(void **state)
+static void a_sweeps_result_conforms_to_the_schemas_of_sweep_start_and_sweep_resume(void **state)
 {
     struct world *world = *state;
     struct answer answer = { 0 };
@@ -113,7 +113,7 @@ static void a_job_that_waits_for_an_answer_is_shown_as_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_result_of_a_sweep_conforms_to_sweep_start_and_sweep_resume),
+        cmocka_unit_test(a_sweeps_result_conforms_to_the_schemas_of_sweep_start_and_sweep_resume),
         cmocka_unit_test(a_sweep_that_failed_says_why_and_what_to_do),
         cmocka_unit_test(other_jobs_return_their_outcome_or_their_error),
         cmocka_unit_test(a_job_that_waits_for_an_answer_is_shown_as_waiting),

@@ -135,7 +135,7 @@ static void cancels_a_running_job(void **state)
                   ERROR_CONFLICT, "");
 }
 
-static void refuses_unknown_jobs_and_waits_over_an_hour(void **state)
+static void refuses_unknown_jobs_and_waiting_times_over_an_hour(void **state)
 {
     struct world *world = *state;
 
@@ -244,7 +244,7 @@ int main(void)
     };
     const struct CMUnitTest waiting[] = { cmocka_unit_test(cancels_a_running_job) };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_unknown_jobs_and_waits_over_an_hour),
+        cmocka_unit_test(refuses_unknown_jobs_and_waiting_times_over_an_hour),
         cmocka_unit_test(lists_jobs_by_state_and_principal),
         cmocka_unit_test(lists_the_sweep_that_is_measuring_and_those_that_wait),
         cmocka_unit_test(lists_the_audit_log_with_filters_and_pages),

@@ -52,7 +52,7 @@ static struct scrape_target target(struct world *world)
     return found;
 }
 
-static void metrics_watch_sets_the_interval_of_scrapes(void **state)
+static void metrics_watch_sets_the_scrape_interval(void **state)
 {
     struct world *world = *state;
     json_auto_t *answer = NULL;
@@ -153,7 +153,7 @@ static void says_how_many_series_are_not_stored_and_why(void **state)
 
     world_register(world, "demo");
     world_do(world, "metrics_watch", "{\"interval_s\":3600}");
-    assert_true(wait_for_scrape(world, 1)); /* the only scrape that the scraper makes */
+    assert_true(wait_for_scrape(world, 1)); /* the next scrape is due in an hour */
     at_ms = target(world).last_ms + 1;
     assert_true(scrape_add(world->services.store, target(world).deployment_id, at_ms, &value, 1,
                            &left_out, &world->error));
@@ -174,7 +174,7 @@ int main(void)
         cmocka_unit_test(shows_current_figures_and_rates),
         cmocka_unit_test(fails_while_the_server_is_down),
         cmocka_unit_test(stops_waiting_for_the_second_scrape_when_cancelled),
-        cmocka_unit_test(metrics_watch_sets_the_interval_of_scrapes),
+        cmocka_unit_test(metrics_watch_sets_the_scrape_interval),
         cmocka_unit_test(says_at_once_that_a_server_cannot_be_scraped),
         cmocka_unit_test(says_why_nothing_was_stored),
         cmocka_unit_test(shows_no_rates_when_several_instances_answer_in_turn),

@@ -73,7 +73,7 @@ static void assert_near(double value, double expected)
         fail_msg("got %g, expected %g", value, expected);
 }
 
-static void shows_figures_over_a_restart(void **state)
+static void shows_figures_across_a_restart(void **state)
 {
     struct world *world = *state;
     json_auto_t *all = NULL, *one = NULL;
@@ -244,7 +244,7 @@ static void a_histogram_with_one_bucket_has_no_percentile(void **state)
     assert_non_null(strstr(json_get_text(answer, "note", ""), "no bucket except +Inf"));
 }
 
-static void says_what_is_wrong_with_its_arguments(void **state)
+static void says_what_is_wrong_with_the_arguments(void **state)
 {
     static const struct {
         const char *arguments, *words;
@@ -318,7 +318,7 @@ static void a_summary_covers_the_whole_requested_period(void **state)
     answer = world_ok(world, "metrics_history", "{\"minutes\":1380,\"step_s\":60}");
     assert_true(json_get_integer(answer, "step_s", 0) >= 1380);
     assert_true(figure_of(answer, "requests_running", "points") >= 40);
-    world_says(world, "There would be more than 60 steps (\"points\") of 60 s");
+    world_says(world, "The period has more steps of 60 s than \"points\" allows (60)");
 }
 
 static void marks_the_step_that_is_not_over_yet(void **state)
@@ -369,13 +369,13 @@ static void says_when_nothing_was_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_figures_over_a_restart),
+        cmocka_unit_test(shows_figures_across_a_restart),
         cmocka_unit_test(applies_functions_to_figures_and_series),
         cmocka_unit_test(shows_the_bounds_between_which_a_percentile_lies),
         cmocka_unit_test(label_sets_with_different_buckets_have_no_joint_percentile),
         cmocka_unit_test(buckets_from_before_a_restart_are_not_used_after_it),
         cmocka_unit_test(a_histogram_with_one_bucket_has_no_percentile),
-        cmocka_unit_test(says_what_is_wrong_with_its_arguments),
+        cmocka_unit_test(says_what_is_wrong_with_the_arguments),
         cmocka_unit_test(reads_long_ranges_from_rollups_page_by_page),
         cmocka_unit_test(a_summary_covers_the_whole_requested_period),
         cmocka_unit_test(marks_the_step_that_is_not_over_yet),

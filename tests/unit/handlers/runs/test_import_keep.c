@@ -8,8 +8,8 @@
 
 static const char table[] = "concurrency,req_per_sec,colour\n1,2,red\n1,2,red\n";
 
-/* Imports `table`. If `earlier` is not NULL, it is the id of an import. The facts in `stated` are
- * then stated about that import, which makes a new import with the same cells. */
+/* If `earlier` is NULL, imports `table` with the facts in `stated`. Otherwise `earlier` is the id
+ * of an import: states the facts about it, which makes a new import with the same cells. */
 static struct import_row keep_import(struct ledger *ledger, const char *name, const char *stated,
                                      const char *earlier, bool expect_existing)
 {

@@ -136,7 +136,7 @@ static void the_file_of_a_sweep_shows_its_repetitions(void **state)
     assert_contains(&file, "2 runs \xc2\xb7 8 cells");
 }
 
-static void the_file_of_a_sweep_over_two_deployments_says_that_they_cannot_be_compared(void **state)
+static void the_file_of_a_sweep_over_two_deployments_says_if_they_cannot_be_compared(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE], uri[128];
@@ -204,7 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_file_of_a_run_has_the_figures_from_run_show),
         TEST(the_file_of_a_sweep_shows_its_repetitions),
-        TEST(the_file_of_a_sweep_over_two_deployments_says_that_they_cannot_be_compared),
+        TEST(the_file_of_a_sweep_over_two_deployments_says_if_they_cannot_be_compared),
         TEST(the_file_of_an_unmeasured_sweep_says_that_nothing_was_measured),
         TEST(markup_in_an_import_is_escaped_in_the_file),
         TEST(refuses_unknown_ids_and_formats),

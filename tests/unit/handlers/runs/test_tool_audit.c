@@ -142,7 +142,7 @@ static bool contains_name(const json_t *list, const char *rule)
     return false;
 }
 
-/* The file has only two columns, so most rules cannot be applied. */
+/* The file has only two columns, so several rules cannot be applied. */
 static void says_which_rules_could_not_be_applied(void **state)
 {
     static const char file[] = "concurrency,req_per_sec\n1,1.25\n2,2.5\n";
@@ -195,7 +195,7 @@ static void stated_facts_count_like_facts_in_the_file(void **state)
     assert_null(finding_of(after, "identical_runs"));
     text_finish(&arguments);
     text_addf(&arguments, "{\"run\":\"%s\",\"output_tokens\":256}", id);
-    again = world_ok(world, "run_import", text_string(&arguments)); /* corrected once more */
+    again = world_ok(world, "run_import", text_string(&arguments)); /* corrects the run once more */
     snprintf(id, sizeof id, "%s", json_get_text(json_object_get(again, "run"), "id", ""));
     json_auto_t *last = audit_with(world, id, "");
     assert_null(finding_of(last, "one_token_output"));

@@ -30,7 +30,7 @@ static void compares_the_runs_of_two_sweeps(void **state)
     incomparable = compare_with(world, first, second, "");
     assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
     assert_null(json_object_get(incomparable, "ratio"));
-    /* nothing else is unknown, since both sweeps measured the same deployment */
+    /* only the workload is unknown, since both sweeps measured the same deployment */
     world_says(world, "accept_unknown [\"workload\"]");
     answer =
         compare_with(world, first, second, ",\"detail\":true,\"accept_unknown\":[\"workload\"]");
@@ -199,8 +199,8 @@ static void compares_the_two_deployments_of_one_sweep(void **state)
     assert_string_equal(json_get_text(incomparable, "verdict", ""), "not_comparable");
 }
 
-/* Copies the ids of the sweep's four runs: of demo and of new in the first repetition, then of demo
- * and of new in the second. */
+/* Copies the ids of the sweep's four runs to `out`, in this order: the runs on demo and on new in
+ * the first repetition, then the runs on demo and on new in the second. */
 static void find_runs(struct world *world, const char *sweep, char out[4][ID_SIZE])
 {
     TEXT_AUTO arguments = { 0 };
@@ -277,7 +277,7 @@ static void compares_only_the_repetitions_finished_on_both_deployments(void **st
                   "is finished on both deployments yet");
 }
 
-static void refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_sides(void **state)
+static void requires_either_a_sweep_over_two_deployments_or_two_sides(void **state)
 {
     struct world *world = *state;
     char alone[ID_SIZE], both[ID_SIZE];
@@ -299,10 +299,10 @@ static void refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_s
     text_clear(&arguments);
     text_addf(&arguments, "{\"baseline\":[\"%s\"],\"candidate\":[\"%s\"]}", alone, both);
     world_refused(world, "run_compare", text_string(&arguments), ERROR_INVALID,
-                  "give it as \"sweep\" to compare the two");
+                  "give the sweep as \"sweep\" to compare the two");
 }
 
-static void says_what_is_wrong_with_its_arguments(void **state)
+static void says_what_is_wrong_with_the_arguments(void **state)
 {
     struct world *world = *state;
     char sweep[ID_SIZE];
@@ -431,11 +431,11 @@ int main(void)
         cmocka_unit_test(compares_the_two_deployments_of_one_sweep),
         cmocka_unit_test(compares_named_runs_of_one_sweep_in_pairs),
         cmocka_unit_test(compares_only_the_repetitions_finished_on_both_deployments),
-        cmocka_unit_test(refuses_calls_that_name_neither_a_sweep_of_two_deployments_nor_two_sides),
+        cmocka_unit_test(requires_either_a_sweep_over_two_deployments_or_two_sides),
         cmocka_unit_test(compares_imports),
         cmocka_unit_test(shows_long_facts_from_the_point_where_they_differ),
         cmocka_unit_test(refuses_two_imports_of_the_same_file),
-        cmocka_unit_test(says_what_is_wrong_with_its_arguments),
+        cmocka_unit_test(says_what_is_wrong_with_the_arguments),
     };
 
     return world_run(tests);

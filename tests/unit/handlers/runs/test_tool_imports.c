@@ -61,7 +61,7 @@ static void imports_a_file_and_says_how_it_was_read(void **state)
     world_audited(world, "run_import", "ok", id);
 }
 
-static void the_same_file_is_the_same_run(void **state)
+static void importing_a_file_again_returns_the_same_run(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], second[ID_SIZE];
@@ -130,7 +130,7 @@ static void facts_stated_later_make_a_new_run(void **state)
     assert_int_equal(json_object_size(json_object_get(json_object_get(two, "import"), "facts")), 2);
 }
 
-static void refuses_viewers_and_what_it_cannot_read(void **state)
+static void refuses_viewers_wrong_arguments_and_unreadable_files(void **state)
 {
     struct world *world = *state;
 
@@ -424,11 +424,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_a_file_and_says_how_it_was_read),
-        cmocka_unit_test(the_same_file_is_the_same_run),
+        cmocka_unit_test(importing_a_file_again_returns_the_same_run),
         cmocka_unit_test(the_meaning_of_columns_can_be_stated_with_the_file),
         cmocka_unit_test(every_format_can_be_named),
         cmocka_unit_test(facts_stated_later_make_a_new_run),
-        cmocka_unit_test(refuses_viewers_and_what_it_cannot_read),
+        cmocka_unit_test(refuses_viewers_wrong_arguments_and_unreadable_files),
         cmocka_unit_test(lists_imported_runs_among_those_of_sweeps),
         cmocka_unit_test(paging_lists_every_imported_run),
         cmocka_unit_test(shows_rows_as_they_are_in_the_file),

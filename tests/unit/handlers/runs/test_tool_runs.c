@@ -226,7 +226,7 @@ static void says_when_there_is_nothing_to_report(void **state)
     world_refused(world, "run_report", "{}", ERROR_NOT_FOUND,
                   "no sweep has measured anything yet: start one with sweep_start");
     world_refused(world, "run_report", "{\"deployment\":\"demo\"}", ERROR_NOT_FOUND,
-                  "no sweep of demo has measured anything yet");
+                  "no sweep on demo has measured anything yet");
 }
 
 int main(void)

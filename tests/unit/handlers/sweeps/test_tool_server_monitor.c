@@ -233,7 +233,7 @@ static void assert_job_failed(struct world *world, const char *sweep)
     text_addf(&arguments, "{\"job\":\"%s\"}", sweep);
     shown = world_ok(world, "job_show", text_string(&arguments));
     assert_string_equal(json_get_text(json_object_get(shown, "job"), "state", ""), "failed");
-    world_says(world, "has failed, 0 of 2: the model changed during the measurement");
+    world_says(world, "has failed, 0 of 2 cells: the model changed during the measurement");
 }
 
 static void a_model_change_during_a_cell_stops_the_sweep(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of sweeps over two deployments, which are measured alternately. */
+/* Tests of sweeps over two deployments, which are measured alternately. The second deployment is
+ * called the candidate. */
 #include "tests/unit/support/tool_sweeps.h"
 
 static void plans_a_sweep_over_two_different_registered_deployments(void **state)
@@ -66,7 +67,7 @@ static void starts_shows_and_lists_a_sweep_over_two_deployments(void **state)
     assert_int_equal(json_array_size(json_object_get(runs, "runs")), 1);
 }
 
-static void a_candidate_is_not_removed_while_a_sweep_uses_it(void **state)
+static void a_candidate_cannot_be_removed_while_a_sweep_uses_it(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE];
@@ -135,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_a_sweep_over_two_different_registered_deployments),
         cmocka_unit_test(starts_shows_and_lists_a_sweep_over_two_deployments),
-        cmocka_unit_test(a_candidate_is_not_removed_while_a_sweep_uses_it),
+        cmocka_unit_test(a_candidate_cannot_be_removed_while_a_sweep_uses_it),
         cmocka_unit_test(does_not_resume_after_the_hardware_of_one_deployment_was_changed),
         cmocka_unit_test(reports_two_deployments_separately),
     };

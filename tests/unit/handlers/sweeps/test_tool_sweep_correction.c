@@ -48,7 +48,8 @@ static void a_run_and_its_correction_name_each_other(void **state)
     world_says(world, "was corrected by run_");
 }
 
-static void corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_deployment(void **state)
+static void
+a_correction_needs_an_ended_uncorrected_sweep_with_equal_cells_and_deployment(void **state)
 {
     struct world *world = *state;
     char first[ID_SIZE], run[ID_SIZE], second[ID_SIZE];
@@ -123,7 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_and_its_correction_name_each_other),
         cmocka_unit_test(
-            corrects_only_finished_uncorrected_sweeps_of_the_same_cells_and_deployment),
+            a_correction_needs_an_ended_uncorrected_sweep_with_equal_cells_and_deployment),
         cmocka_unit_test(corrects_one_run_or_all_runs_of_a_sweep_over_two_deployments),
     };
 

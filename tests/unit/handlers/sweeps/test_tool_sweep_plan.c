@@ -112,7 +112,7 @@ static void lists_the_options_until_one_is_given(void **state)
     assert_null(json_object_get(given, "options"));
 }
 
-static void accepts_corrects_purpose_and_plan_digest_like_sweep_start(void **state)
+static void accepts_the_arguments_corrects_purpose_and_plan_digest_of_sweep_start(void **state)
 {
     struct world *world = *state;
     char earlier[ID_SIZE];
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(refuses_values_out_of_range),
         cmocka_unit_test(refuses_settings_that_have_no_effect),
         cmocka_unit_test(lists_the_options_until_one_is_given),
-        cmocka_unit_test(accepts_corrects_purpose_and_plan_digest_like_sweep_start),
+        cmocka_unit_test(accepts_the_arguments_corrects_purpose_and_plan_digest_of_sweep_start),
         cmocka_unit_test(shows_the_maximum_number_of_cells_of_an_adaptive_search),
     };
 

@@ -77,7 +77,7 @@ static void resuming_lists_the_failed_cells_that_it_leaves_as_they_are(void **st
     world_says(world, correction);
 }
 
-static void retrying_leaves_only_the_failed_cells_of_finished_runs(void **state)
+static void if_failures_are_retried_only_failed_cells_of_finished_runs_stay_failed(void **state)
 {
     struct world *world = *state;
     char id[ID_SIZE], first_run[ID_SIZE];
@@ -130,7 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resumes_with_the_missing_cells),
         cmocka_unit_test(resuming_lists_the_failed_cells_that_it_leaves_as_they_are),
-        cmocka_unit_test(retrying_leaves_only_the_failed_cells_of_finished_runs),
+        cmocka_unit_test(if_failures_are_retried_only_failed_cells_of_finished_runs_stay_failed),
         cmocka_unit_test(does_not_resume_after_the_hardware_was_changed),
         cmocka_unit_test(resumes_even_if_a_label_was_changed),
     };

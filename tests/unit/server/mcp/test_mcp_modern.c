@@ -94,7 +94,7 @@ static void wrong_requests_and_headers_get_the_right_status_and_code(void **stat
           400, -32602 },
         /* no version header */
         { MCP_HEADERS "Mcp-Method: tools/list\r\n", REQUEST("tools/list", ""), 400, -32020 },
-        /* a different version in the header */
+        /* the header's version differs from the body's */
         { MCP_HEADERS "MCP-Protocol-Version: 2027-01-01\r\nMcp-Method: tools/list\r\n",
           REQUEST("tools/list", ""), 400, -32020 },
         /* a version that does not exist */
@@ -108,7 +108,7 @@ static void wrong_requests_and_headers_get_the_right_status_and_code(void **stat
           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
           "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
           400, -32602 },
-        /* no method header, and a wrong one */
+        /* no method header; a wrong method; a method in the wrong case */
         { MCP_HEADERS "MCP-Protocol-Version: 2026-07-28\r\n", REQUEST("tools/list", ""), 400,
           -32020 },
         { MODERN_HEADERS("tools/call"), REQUEST("tools/list", ""), 400, -32020 },
@@ -195,7 +195,7 @@ static void a_session_header_is_ignored(void **state)
     assert_non_null(json_object_get(reply, "result"));
 }
 
-static void only_post_is_allowed(void **state)
+static void get_and_delete_are_not_allowed(void **state)
 {
     TEXT_AUTO reply = { 0 };
 
@@ -338,7 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(spaces_and_tabs_around_header_values_are_ignored, start,
                                         stop),
         cmocka_unit_test_setup_teardown(a_session_header_is_ignored, start, stop),
-        cmocka_unit_test_setup_teardown(only_post_is_allowed, start, stop),
+        cmocka_unit_test_setup_teardown(get_and_delete_are_not_allowed, start, stop),
         cmocka_unit_test_setup_teardown(disconnecting_cancels_a_call_whose_answer_is_a_stream,
                                         start, stop),
         cmocka_unit_test_setup_teardown(disconnecting_cancels_a_call_that_reports_progress, start,

@@ -18,8 +18,8 @@
 #include "tests/unit/support/served.h"
 
 static struct served served;
-static struct served
-    revived; /* started with the database that `served` would leave if it were killed */
+/* A second server, started with a copy of the database as `served` would leave it if killed. */
+static struct served revived;
 static atomic_bool may_answer;
 
 /* A tool that ends the connection of its call, and answers once may_answer is set or the call is
@@ -81,7 +81,7 @@ struct peer {
     char *session;
     struct http_client http;
     struct text pending, event;
-    char last_id[80]; /* the id of the last event that had one */
+    char last_id[80]; /* the id of the last received event with an id; "": no such event */
 };
 
 static void peer_begin(struct peer *peer)
@@ -204,7 +204,7 @@ static void a_call_is_resumed_on_a_new_connection_after_the_last_received_event(
     }
     progressed = json_number_value(json_at(progress, "params.progress"));
     peer_hang_up(&peer);
-    served_sleep_ms(50); /* so that there is something to send again */
+    served_sleep_ms(50); /* so that events are waiting when the client reconnects */
     assert_int_equal(peer_send(&peer, "GET", peer.last_id, NULL), 200);
     json_decref(progress);
     progress = peer_message(&peer);
@@ -399,8 +399,8 @@ static void lose_call(const struct peer *peer, const char *stream, const char *r
                                  request_id, clock_utc_ms(), &error));
 }
 
-/* Checks that the answer says that the outcome is unknown, and contains `words`, which say where to
- * look for it. */
+/* Checks that the answer says that the outcome is unknown, and that it contains `words`, which say
+ * where to look up the outcome. */
 static void check_lost(struct peer *peer, const char *last_id, const char *words)
 {
     json_auto_t *answer = NULL;
@@ -449,7 +449,7 @@ static void copy_database(const struct served *from, const struct served *to)
     assert_true(copy_restore(path, "", &place, &report, &error));
 }
 
-/* Before the stream's first event is sent, all that is needed to resume the stream is stored. */
+/* Everything needed to resume a stream is stored before the stream's first event is sent. */
 static void a_call_that_had_just_begun_when_the_server_was_killed_is_answered(void **state)
 {
     struct peer peer;

@@ -143,9 +143,9 @@ static int stop(void **state)
 
 struct task_request {
     const char *method, *name;
-    const char *members; /* of params, each followed by a comma */
+    const char *members; /* members of `params`, each followed by a comma */
     const char *capabilities;
-    const char *key; /* NULL: none */
+    const char *key; /* an API key; NULL: none is sent */
 };
 
 static json_t *ask(const struct task_request *request, int *status)
@@ -225,7 +225,7 @@ static json_t *await(const char *id, const char *wanted)
     }
 }
 
-/* Frees the reply. */
+/* Checks that the reply is a bare acknowledgement, and frees it. */
 static void assert_acknowledged(json_t *reply)
 {
     const json_t *result = json_at(reply, "result");
@@ -235,7 +235,8 @@ static void assert_acknowledged(json_t *reply)
     json_decref(reply);
 }
 
-/* Frees the reply. */
+/* Checks that the reply is an error with this code, and that its message contains `words`. Frees
+ * the reply. */
 static void assert_refused(json_t *reply, int code, const char *words)
 {
     if (integer_at(reply, "error.code") != code
@@ -285,7 +286,7 @@ static void a_client_that_does_not_support_tasks_gets_an_ordinary_answer(void **
     }
 }
 
-static void clients_that_do_not_declare_the_extension_cannot_use_tasks(void **state)
+static void clients_that_do_not_declare_the_tasks_extension_cannot_use_tasks(void **state)
 {
     static const char *const methods_of_tasks[] = { "tasks/get", "tasks/update", "tasks/cancel" };
 
@@ -589,8 +590,8 @@ static void follower_close(struct follower *follower)
     text_finish(&follower->event);
 }
 
-/* Reads messages until one reports that the task has this status, and returns that message. All of
- * them must be about this task. */
+/* Reads messages until one reports that the task has this status, and returns that message. All
+ * messages that it reads must be about this task. */
 static json_t *expect_status(struct follower *follower, const char *id, const char *status)
 {
     static const char tag[] = "io.modelcontextprotocol/subscriptionId";
@@ -650,7 +651,7 @@ static void a_follower_of_a_finished_task_gets_its_final_state(void **state)
     follower_close(&follower);
 }
 
-static void clients_that_listen_to_tasks_must_declare_the_extension(void **state)
+static void clients_that_listen_to_tasks_must_declare_the_tasks_extension(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -671,7 +672,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_call_that_starts_a_job_is_answered_with_its_task),
         TEST(a_client_that_does_not_support_tasks_gets_an_ordinary_answer),
-        TEST(clients_that_do_not_declare_the_extension_cannot_use_tasks),
+        TEST(clients_that_do_not_declare_the_tasks_extension_cannot_use_tasks),
         TEST(unknown_tasks_unknown_methods_and_updates_without_answers_are_refused),
         TEST(a_task_ends_with_a_result_or_with_an_error_that_hides_internals),
         TEST(a_task_continues_once_all_its_questions_are_answered),
@@ -683,7 +684,7 @@ int main(void)
         TEST(only_the_owner_or_an_admin_can_cancel_or_answer_a_task),
         TEST(a_follower_of_a_task_gets_its_state_until_the_end),
         TEST(a_follower_of_a_finished_task_gets_its_final_state),
-        TEST(clients_that_listen_to_tasks_must_declare_the_extension),
+        TEST(clients_that_listen_to_tasks_must_declare_the_tasks_extension),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ static void an_answer_over_the_limit_becomes_an_error_that_says_to_ask_for_less(
     assert_non_null(strstr(text_at(reply, "result.content.0.text"), "ask for less"));
 }
 
-static void reading_a_resource_over_the_limit_fails_with_an_error_that_names_it(void **state)
+static void the_error_for_an_overlong_resource_names_the_resource_and_the_limit(void **state)
 {
     json_auto_t *reply = NULL;
     int status;
@@ -155,7 +155,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_answer_over_the_limit_becomes_an_error_that_says_to_ask_for_less, start, stop),
         cmocka_unit_test_setup_teardown(
-            reading_a_resource_over_the_limit_fails_with_an_error_that_names_it, start, stop),
+            the_error_for_an_overlong_resource_names_the_resource_and_the_limit, start, stop),
         cmocka_unit_test_setup_teardown(
             answering_tools_list_after_the_client_disconnected_does_no_harm, start, stop),
         cmocka_unit_test_setup_teardown(json_that_cannot_be_parsed_is_refused_with_the_reason,

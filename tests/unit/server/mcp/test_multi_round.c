@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests with several rounds (revision 2026-07-28): the answer to the first round can be a
- * question, and the client repeats the request with its own answer in the next round. Also log
- * messages to the client. */
+ * question, and the client repeats the request with its own answer in the next round. This file
+ * also tests log messages to the client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static int stop(void **state)
     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
 #define ALL_CAPABILITIES "{\"elicitation\":{},\"sampling\":{},\"roots\":{}}"
 
-/* Sends one round. `more`: members of params, each followed by a comma. */
+/* Sends one round. `more` holds further members of `params`, each followed by a comma. */
 static json_t *send_round(const char *tool, const char *capabilities, const char *more, int *status)
 {
     TEXT_AUTO headers = { 0 };
@@ -61,7 +61,8 @@ static json_t *send_round(const char *tool, const char *capabilities, const char
 #define CONFIRM(name) "\"arguments\":{\"name\":\"" name "\"},"
 #define YES "\"inputResponses\":{\"sure\":{\"action\":\"accept\",\"content\":{\"ok\":true}}},"
 
-/* Returns the member "requestState" of params, with this value; the caller frees it. */
+/* Returns the text of the member "requestState" of `params`, with this value and a comma after it.
+ * The caller frees it. */
 static char *state_member(const char *sealed)
 {
     struct text member = { 0 };
@@ -313,7 +314,7 @@ static void several_questions_can_be_asked_in_one_round(void **state)
     assert_true(json_is_object(json_at(asked, "result.inputRequests.roots.params")));
 }
 
-static void a_question_that_needs_an_undeclared_capability_is_a_protocol_error(void **state)
+static void a_question_that_needs_an_undeclared_capability_causes_a_protocol_error(void **state)
 {
     static const struct {
         const char *tool, *capabilities, *required;
@@ -463,7 +464,7 @@ int main(void)
         TEST(only_read_only_tools_accept_answers_to_questions_not_yet_asked),
         TEST(the_sealed_state_keeps_the_answers_from_earlier_rounds),
         TEST(several_questions_can_be_asked_in_one_round),
-        TEST(a_question_that_needs_an_undeclared_capability_is_a_protocol_error),
+        TEST(a_question_that_needs_an_undeclared_capability_causes_a_protocol_error),
         TEST(an_undeclared_capability_causes_status_400_even_if_streams_are_accepted),
         TEST(malformed_answers_and_states_are_refused),
         TEST(a_state_that_was_changed_or_belongs_to_another_request_is_refused),

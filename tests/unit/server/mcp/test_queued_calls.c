@@ -14,7 +14,8 @@
 #include "tests/unit/support/mcp_client.h"
 
 static struct served served;
-static char olga[512], vera[512]; /* Authorization headers of an operator and a viewer */
+/* Authorization headers of olga, who is an operator, and vera, who is a viewer. */
+static char olga[512], vera[512];
 static atomic_int marked;
 
 static bool mark(struct call *call, struct answer *answer, struct error *error)
@@ -204,7 +205,8 @@ static void an_upload_whose_key_was_revoked_is_not_stored(void **state)
     http_close(&client);
     add_key("oscar", ROLE_OPERATOR, oscar);
     post_as(&client, oscar, "", "/v1/datasets?name=chats", "{\"prompt\":\"one\"}\n");
-    assert_int_equal(http_read_head(&client), 201); /* 200 would mean that it was stored before */
+    /* 200 would mean that the first upload was stored */
+    assert_int_equal(http_read_head(&client), 201);
     http_close(&client);
 }
 

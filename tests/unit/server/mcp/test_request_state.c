@@ -40,7 +40,7 @@ static void a_sealed_state_can_be_opened(void **state)
 }
 
 static void
-a_state_is_refused_if_it_is_expired_or_for_another_key_principal_or_request(void **state)
+a_state_is_refused_if_it_has_expired_or_its_key_principal_or_request_differs(void **state)
 {
     static const struct {
         const uint8_t *key;
@@ -125,7 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sealed_state_can_be_opened),
         cmocka_unit_test(
-            a_state_is_refused_if_it_is_expired_or_for_another_key_principal_or_request),
+            a_state_is_refused_if_it_has_expired_or_its_key_principal_or_request_differs),
         cmocka_unit_test(a_changed_or_truncated_state_is_refused),
         cmocka_unit_test(overlong_answers_are_not_sealed_and_overlong_states_are_refused),
         cmocka_unit_test(the_digest_depends_on_the_request_but_not_on_the_order_of_arguments),

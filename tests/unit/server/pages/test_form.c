@@ -9,7 +9,7 @@
 
 #include "server/pages/form.h"
 
-/* `wanted`: the fields that must be read, as "name=value|name=value". */
+/* Checks which fields are read; `wanted` lists them as "name=value|name=value". */
 static void must_be(const char *bytes, const char *wanted)
 {
     struct form form = { 0 };

@@ -9,7 +9,8 @@
 
 #include "server/pages/multipart.h"
 
-/* `wanted`: the fields that must be read, as "name=value|name=value", then "#" and the file. */
+/* Checks what is read; `wanted` lists the fields as "name=value|name=value". If there is a file,
+ * "#" and its content follow. */
 static void must_be(const char *bytes, const char *wanted)
 {
     struct form form = { 0 };

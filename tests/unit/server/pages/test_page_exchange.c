@@ -23,7 +23,9 @@
 #define FILES_AT_ONCE 8
 
 static struct served served;
-static atomic_int first_released, others_released; /* set to release workers that a test holds */
+/* The test of a waiting form keeps all page workers busy. */
+static atomic_int first_released;  /* 1: the worker that will run the form is released */
+static atomic_int others_released; /* 1: the other workers are released */
 
 static int start(void **state)
 {

@@ -48,8 +48,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* Sends a request as the command line does, and frees it. Returns the reply; NULL: the request was
- * refused. */
+/* Sends a request as the command line does, and frees it. Returns the reply, or NULL if the
+ * request was refused. */
 static json_t *ask(json_t *request, struct error *error)
 {
     json_t *reply = NULL;

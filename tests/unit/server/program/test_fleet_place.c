@@ -5,8 +5,8 @@
 
 #include "tests/unit/support/ledger.h"
 
-/* Reads the place as each start of the server does; returns whether the database counts as moved.
- */
+/* Checks the database's place (its folder) as each start of the server does. Returns whether the
+ * database counts as moved. */
 static bool is_moved(struct ledger *ledger, const char *folder)
 {
     struct fleet_instance instance;
@@ -35,7 +35,7 @@ static void a_restart_in_the_same_place_has_no_effect(void **state)
 }
 
 /* The copy is recognized although it contains the original's file fleet.place. */
-static void a_copied_folder_counts_as_moved_until_it_is_resumed(void **state)
+static void a_copied_folder_counts_as_moved_until_the_fleet_is_resumed(void **state)
 {
     struct ledger *ledger = *state;
     struct change change = ledger_change("local", "fleet resume");
@@ -82,7 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_restart_in_the_same_place_has_no_effect),
-        TEST(a_copied_folder_counts_as_moved_until_it_is_resumed),
+        TEST(a_copied_folder_counts_as_moved_until_the_fleet_is_resumed),
         TEST(a_restored_database_counts_as_moved),
     };
 

@@ -29,7 +29,7 @@ static int forget_environment(void **state)
     return 0;
 }
 
-static void by_default_only_this_machine_is_served(void **state)
+static void by_default_only_clients_on_this_machine_are_served(void **state)
 {
     struct settings settings;
     struct error error;
@@ -105,7 +105,8 @@ static void bad_values_and_unknown_settings_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(by_default_only_this_machine_is_served, forget_environment),
+        cmocka_unit_test_setup(by_default_only_clients_on_this_machine_are_served,
+                               forget_environment),
         cmocka_unit_test_setup(the_platforms_port_is_open_on_all_addresses_unless_listen_is_set,
                                forget_environment),
         cmocka_unit_test_setup(

@@ -122,7 +122,7 @@ static void refuses_methods_without_a_placement_or_era_and_routes_with_unclear_a
     assert_false(methods_check(without_era, &error));
     assert_string_equal(error.message, "the method ping has no era");
     assert_false(routes_check(without_role, &error));
-    assert_string_equal(error.message, "the route GET /secrets must be open or have a role");
+    assert_string_equal(error.message, "the route GET /secrets must either be open or have a role");
     assert_false(routes_check(contradictory, &error));
 }
 

@@ -38,7 +38,7 @@ static unsigned port(void)
     return server_port(served.server);
 }
 
-/* Queues a job, and writes its id. */
+/* Queues a job, and writes its id to `out`. */
 static void add_job(char out[ID_SIZE])
 {
     struct job job;
@@ -104,7 +104,8 @@ static void expect_message(struct follower *follower, const char *method, const 
 #define UPDATED "notifications/resources/updated"
 #define CHANGED "notifications/resources/list_changed"
 
-/* Sends resources/subscribe or resources/unsubscribe for a job. Returns the error code, or 0. */
+/* Sends resources/subscribe or resources/unsubscribe for a job. Returns the error code, or 0
+ * if there is no error. */
 static int subscribe(struct follower *follower, const char *verb, const char *job)
 {
     TEXT_AUTO body = { 0 };
@@ -174,7 +175,7 @@ static void notifies_only_sessions_that_are_still_subscribed_to_the_resource(voi
 }
 
 static void
-refuses_subscriptions_without_a_session_over_the_limit_or_to_unknown_resources(void **state)
+a_subscription_needs_a_session_and_a_known_resource_and_there_is_a_limit_per_session(void **state)
 {
     struct follower follower;
     char job[ID_SIZE];
@@ -325,7 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(notifies_a_session_at_most_once_a_second),
         TEST(notifies_only_sessions_that_are_still_subscribed_to_the_resource),
-        TEST(refuses_subscriptions_without_a_session_over_the_limit_or_to_unknown_resources),
+        TEST(a_subscription_needs_a_session_and_a_known_resource_and_there_is_a_limit_per_session),
         TEST(notifies_a_session_only_of_the_deployment_it_subscribed_to),
         TEST(does_not_notify_a_session_that_has_ended),
         TEST(notifies_a_listening_stream_only_of_what_it_asked_for),

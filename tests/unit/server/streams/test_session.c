@@ -52,7 +52,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* Begins a session, and writes its id. */
+/* Begins a session, and writes its id to `id`. */
 static void begin(const char *principal, char id[ID_SIZE])
 {
     struct session *session;

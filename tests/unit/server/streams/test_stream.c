@@ -247,7 +247,7 @@ static void an_event_too_large_to_store_is_omitted_or_replaced_on_resuming(void 
     rate_limit_destroy(bytes);
 }
 
-static void hanging_up_ends_the_connection_of_a_primed_stream_only(void **state)
+static void hanging_up_ends_the_connection_only_if_the_stream_is_primed(void **state)
 {
     (void)state;
     stream_hang_up(stream);
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_ended_stream_can_be_resumed_up_to_its_end, start, stop),
         cmocka_unit_test_setup_teardown(
             an_event_too_large_to_store_is_omitted_or_replaced_on_resuming, start, stop),
-        cmocka_unit_test_setup_teardown(hanging_up_ends_the_connection_of_a_primed_stream_only,
+        cmocka_unit_test_setup_teardown(hanging_up_ends_the_connection_only_if_the_stream_is_primed,
                                         start, stop),
     };
 

@@ -19,7 +19,8 @@
 #define SECOND_NS INT64_C(1000000000)
 
 static struct served served;
-static char operator[512], viewer[512]; /* Authorization headers of two principals */
+/* Authorization headers of olga, who is an operator, and vera, who is a viewer. */
+static char operator[512], viewer[512];
 
 static unsigned port(void)
 {
@@ -75,8 +76,12 @@ static int stop(void **state)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"," MODERN_PARAMS(                      \
         "\"name\":\"slow\",\"arguments\":{\"steps\":2000,\"step_ms\":5},") "}"
 
-/* A session's long-lived stream, a stream that subscriptions/listen opened, or a call's stream. */
-enum stream_kind { SESSION_STREAM, LISTENING, CALLING, STREAM_KINDS };
+enum stream_kind {
+    SESSION_STREAM, /* a session's long-lived stream */
+    LISTENING,      /* a stream that subscriptions/listen opened */
+    CALLING,        /* the stream that answers a call */
+    STREAM_KINDS    /* the number of kinds */
+};
 
 static void open_stream(struct http_client *client, enum stream_kind kind, const char *key)
 {

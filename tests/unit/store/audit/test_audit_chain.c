@@ -145,7 +145,7 @@ static void edit_at_random(const struct ledger *ledger, struct generator *genera
     case 3:
         edit(ledger, "UPDATE audit SET at_ms = at_ms - 86400000 WHERE id = %d", row);
         return;
-    case 4: /* moves characters to the next column, so that their sequence stays the same */
+    case 4: /* moves characters from one column to the next: both together stay the same */
         edit(ledger,
              "UPDATE audit SET principal = substr(principal, 1, 3), "
              "role = substr(principal, 4) || role WHERE id = %d",
@@ -251,7 +251,8 @@ static void reports_that_the_newest_rows_were_removed_even_after_new_rows(void *
     audit_log_rows_free(rows, count);
 }
 
-/* Without the key, the attacker cannot make a valid seal for a head that names an older row. */
+/* The head has a seal: a digest that depends on the key. Without the key, the attacker cannot make
+ * a valid seal for a head that names an older row. */
 static void reports_removed_rows_although_the_head_was_set_back(void **state)
 {
     struct ledger *ledger = *state;
@@ -350,8 +351,8 @@ static void read_row(const struct ledger *ledger, int64_t id, struct row *row)
     sqlite3_close(db);
 }
 
-/* Does what an attacker would do who knows the format but has no key: changes a row, then
- * recomputes all digests and the seal of the head. */
+/* Acts like an attacker who knows the format but has no key: changes a row, then recomputes all
+ * digests and the seal of the head. */
 static void rewrite_chain(const struct ledger *ledger)
 {
     uint8_t chain[DIGEST_BYTES] = { 0 }, seal[DIGEST_BYTES];
@@ -377,7 +378,7 @@ static void rewrite_chain(const struct ledger *ledger)
     edit(ledger, "UPDATE audit_head SET digest = x'%s', key_id = '', seal = x'%s'", hex, seal_hex);
 }
 
-/* If the chain has no key, only a digest that was noted elsewhere reveals the change. */
+/* If the chain has no key, only a digest that was noted elsewhere reveals that it was rewritten. */
 static void a_rewritten_chain_does_not_match_the_noted_digest(void **state)
 {
     struct ledger *ledger = *state;
@@ -572,7 +573,7 @@ static void write_version_12(struct ledger *ledger)
     assert_int_equal(execute(ledger, text_string(&script)), SQLITE_OK);
 }
 
-static void adds_older_rows_to_the_chain(void **state)
+static void an_upgrade_adds_the_existing_rows_to_the_chain(void **state)
 {
     struct ledger *ledger = *state;
     struct audit_row *rows;
@@ -584,7 +585,7 @@ static void adds_older_rows_to_the_chain(void **state)
     write_version_12(ledger);
     assert_ok(ledger, store_open(ledger->folder, test_database(ledger->folder), 4, &ledger->store,
                                  &ledger->error));
-    assert_intact(ledger, ROWS); /* one was deleted, and one records the upgrade */
+    assert_intact(ledger, ROWS); /* ROWS - 1 old ones, and one that records the upgrade */
     assert_ok(ledger, audit_log_list(ledger->store, &(struct audit_filter){ 0 }, 100, &rows, &count,
                                      &ledger->error));
     assert_int_equal(count, ROWS / 2 + 1);
@@ -623,7 +624,7 @@ int main(void)
         cmocka_unit_test(retention_leaves_an_anchor),
         cmocka_unit_test(an_anchor_that_another_program_added_is_found),
         cmocka_unit_test(an_anchor_whose_key_id_was_removed_is_found),
-        cmocka_unit_test(adds_older_rows_to_the_chain),
+        cmocka_unit_test(an_upgrade_adds_the_existing_rows_to_the_chain),
         cmocka_unit_test(retention_keeps_rows_that_are_not_old_enough),
     };
 

@@ -24,7 +24,8 @@ static void flush(struct ledger *ledger)
 }
 
 /* Counts the rows of a principal (NULL: of all principals), including rows that were only queued
- * until now. Copies the newest row to *newest, without its heap texts, unless `newest` is NULL. */
+ * until now. If there are any and `newest` is not NULL, copies the newest row to *newest and sets
+ * its heap pointers to NULL. */
 static size_t rows_of(struct ledger *ledger, const char *principal, struct audit_row *newest)
 {
     struct audit_filter filter = { .principal = principal };

@@ -21,7 +21,7 @@
 #include "tests/unit/support/every_row.h"
 #include "tests/unit/support/ledger.h"
 
-#define HEAD_BYTES 51 /* the size of a backup's head (store/copy/backup_file.h) */
+#define HEAD_BYTES 51 /* the size in bytes of a backup's head (store/copy/backup_file.h) */
 
 struct vault {
     struct copy_route route;
@@ -415,7 +415,7 @@ static void a_sealed_file_without_valid_tables_is_refused(void **state)
     copy_tables_finish(&tables);
 }
 
-static void a_description_that_is_too_long_or_has_an_invalid_id_is_refused(void **state)
+static void a_backup_whose_description_is_too_long_or_has_an_invalid_id_is_refused(void **state)
 {
     static const char *const beginnings[] = { "{\"id\":\"bak_\\u001b[2J\",\"rest\":\"",
                                               "{\"id\":\"bak_1\",\"rest\":\"" };
@@ -504,7 +504,7 @@ int main(void)
         TEST(a_damaged_file_is_refused_before_a_database_is_created),
         TEST(a_backup_from_a_pipe_is_refused_at_once),
         TEST(a_sealed_file_without_valid_tables_is_refused),
-        TEST(a_description_that_is_too_long_or_has_an_invalid_id_is_refused),
+        TEST(a_backup_whose_description_is_too_long_or_has_an_invalid_id_is_refused),
         TEST(an_older_copy_is_brought_up_to_date_when_it_is_opened),
         TEST(a_refused_restore_does_not_upgrade_an_older_database),
     };

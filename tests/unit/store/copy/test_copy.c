@@ -58,7 +58,7 @@ static void every_row_is_moved_there_and_back_but_only_into_an_empty_database(vo
     every_row_compare(route->from, route->to);
 }
 
-static void a_schema_name_may_need_quotes(void **state)
+static void a_database_is_moved_into_a_schema_whose_name_needs_quotes(void **state)
 {
     struct copy_route *route = *state;
     const struct copy_place from = copy_route_files(route->from);
@@ -93,10 +93,10 @@ static void a_negative_zero_arrives_as_zero(void **state)
 
 /* ---- Interruptions ---- */
 
-/* A sink that passes pages on to another sink, and kills the process after the last of them. */
+/* A sink that passes pages on to another sink until it kills the process. */
 struct killer {
     const struct copy_sink *sink;
-    int pages;
+    int pages; /* how many it still passes on before it kills the process */
 };
 
 static bool receive_or_kill(void *context, size_t table, const struct text *rows,
@@ -193,7 +193,7 @@ static void a_copy_continues_only_from_the_same_unchanged_source(void **state)
 }
 
 /* A PostgreSQL database is held by one process at a time, and a hold expires unless it is renewed.
- * The hold is renewed here, because comparing a large table can take longer than a hold lasts. */
+ * The comparison renews it, because comparing a large table can take longer than a hold lasts. */
 static void a_source_stays_held_while_the_copy_is_compared(void **state)
 {
     struct copy_route *route = *state;
@@ -344,7 +344,8 @@ static void fill_by_the_store(struct copy_route *route)
     store_close(ledger.store);
 }
 
-/* Checks that the copy counts as moved, even at its source's path, until fleet_place_resume. */
+/* Checks that the copy counts as moved until fleet_place_resume is called, even if the path of its
+ * source is given as its place. */
 static void resume_copy(const struct copy_route *route, struct ledger *copy)
 {
     struct change change = ledger_change("local", "fleet resume");
@@ -384,7 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_row_is_moved_there_and_back_but_only_into_an_empty_database),
-        TEST(a_schema_name_may_need_quotes),
+        TEST(a_database_is_moved_into_a_schema_whose_name_needs_quotes),
         TEST(a_negative_zero_arrives_as_zero),
         TEST(a_killed_move_can_be_continued_and_an_unfinished_copy_is_not_opened),
         TEST(a_copy_continues_only_from_the_same_unchanged_source),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deferred updates: their callers do not wait until they are stored. */
+/* Deferred updates: the caller does not wait until the update is stored. */
 #include "tests/unit/support/small_database.h"
 
 struct note {

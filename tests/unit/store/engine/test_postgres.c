@@ -89,8 +89,8 @@ static void a_writers_transaction_has_time_limits(void **state)
     assert_string_equal(limits, "10s 5min");
 }
 
-/* The first query in a new session asks for its process id. Here that query fails: pg_catalog is
- * last in the search path, so that the query calls the test's own pg_backend_pid. */
+/* The first query in a new session calls pg_backend_pid. Here that query fails: pg_catalog is last
+ * in the search path, so that the query calls the test's own function of this name. */
 static void a_session_that_could_not_begin_is_not_used(void **state)
 {
     struct ledger *ledger = *state;
@@ -111,7 +111,7 @@ static void a_session_that_could_not_begin_is_not_used(void **state)
     sql_connection_close(reader);
 }
 
-static void a_snapshot_may_be_idle_for_any_length_of_time(void **state)
+static void a_snapshot_can_be_idle_for_any_length_of_time(void **state)
 {
     struct ledger *ledger = *state;
     struct sql_connection *reader;
@@ -167,7 +167,7 @@ static void a_wrong_parameter_and_too_many_parameters_are_reported(void **state)
     assert_int_equal(sql_step(&unbindable, &ledger->error), SQL_FAILED);
     assert_non_null(strstr(ledger->error.message, "there is no parameter $2"));
     assert_int_equal(sql_step(&too_many, &ledger->error), SQL_FAILED);
-    assert_non_null(strstr(ledger->error.message, "65 parameters, and may have at most 64"));
+    assert_non_null(strstr(ledger->error.message, "65 parameters, but at most 64 are allowed"));
 }
 
 struct guest {
@@ -310,7 +310,8 @@ static void a_database_in_latin1_is_refused(void **state)
         sql_connection_close(connection);
     snprintf(script, sizeof script, "DROP DATABASE l%016llx WITH (FORCE)", digest);
     backdoor_run(ledger->folder, script);
-    assert_refused(ledger, opened, ERROR_INVALID, "has the encoding LATIN1: create one with");
+    assert_refused(ledger, opened, ERROR_INVALID,
+                   "has the encoding LATIN1, and opsbrain needs UTF8");
 }
 
 static void a_read_only_database_is_not_ready_until_it_can_be_written(void **state)
@@ -366,7 +367,7 @@ int main(void)
         cmocka_unit_test(nothing_is_stored_outside_a_lost_transaction),
         cmocka_unit_test(a_writers_transaction_has_time_limits),
         cmocka_unit_test(a_session_that_could_not_begin_is_not_used),
-        cmocka_unit_test(a_snapshot_may_be_idle_for_any_length_of_time),
+        cmocka_unit_test(a_snapshot_can_be_idle_for_any_length_of_time),
         cmocka_unit_test(a_snapshot_does_not_change_and_ends_with_its_session),
         cmocka_unit_test(a_wrong_parameter_and_too_many_parameters_are_reported),
         cmocka_unit_test(sessions_override_harmful_settings_of_the_role),

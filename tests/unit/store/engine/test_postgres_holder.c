@@ -130,7 +130,8 @@ static void a_holder_in_a_transaction_is_not_replaced(void **state)
     struct sql_connection *other, *holder = begin_writing(ledger);
     bool prepared;
 
-    if (test_database_is_pooled()) { /* settings are not kept from one transaction to the next */
+    /* A pooler does not keep lock_timeout from one transaction to the next. */
+    if (test_database_is_pooled()) {
         sql_connection_close(holder);
         skip();
     }

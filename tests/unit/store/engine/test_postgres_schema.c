@@ -115,7 +115,8 @@ static void both_engines_have_the_same_tables_columns_triggers_and_indexes(void 
 }
 
 /* The last migration fails, so the slow one before it is not kept either. Without a pooler, the
- * slow one exceeds the session's statement_timeout, which does not apply to migrations. */
+ * test sets a statement_timeout that is too short for the slow one. The slow one succeeds
+ * nevertheless, because the timeout does not apply to migrations. */
 static void a_failed_upgrade_keeps_the_previous_version(void **state)
 {
     struct migration rows[64];

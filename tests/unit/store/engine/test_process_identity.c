@@ -58,8 +58,9 @@ static void a_killed_process_is_gone(void **state)
     assert_true(process_identity_is_gone(identity));
 }
 
-/* Replaces one part of this process's identity with `value`, and returns whether the resulting
- * process is gone. The parts are: 0: the boot; 1: the PID namespace; 2: the PID; 3: the start. */
+/* Replaces one part of this process's identity with `value`, and returns whether a process with
+ * the resulting identity is reported as gone. The parts are: 0: the boot; 1: the PID namespace;
+ * 2: the PID; 3: the start time. */
 static bool is_gone_with(int part, const char *value)
 {
     char own[PROCESS_IDENTITY_SIZE], parts[4][64], other[PROCESS_IDENTITY_SIZE * 2];

@@ -17,7 +17,7 @@
 #define HOUR_MS 3600000LL
 #define NOW 1000000LL
 #define THREADS 4
-#define APPLIES 6 /* per thread */
+#define APPLIES 6 /* the number of plans that each thread tries to begin */
 #define DEFAULT_SCHEDULES 60
 #define SCHEDULES_PER_STORE 50 /* the more schedules a store has seen, the slower it is */
 
@@ -32,7 +32,9 @@ struct applier {
     const struct schedule *schedule;
     uint64_t seed;
     size_t begun, refused;
-    size_t above_ceiling, two_plans, faults; /* how often each was seen */
+    size_t above_ceiling; /* how often the target's deployments cost more than its ceiling */
+    size_t two_plans;     /* how often two plans were applied to a deployment at once */
+    size_t faults;        /* how often a call failed with an error that the test does not expect */
 };
 
 static const char *const verbs[] = { "create", "create", "scale", "start", "stop", "destroy" };
@@ -84,7 +86,7 @@ static struct fleet_plan_end choose_end(const struct fleet_plan_row *plan,
                                         fails && generator_below(generator, 2) == 0 };
 }
 
-/* Claims one job and ends its plan. */
+/* Claims one job, if there is one, and ends its plan. Returns false if that fails. */
 static bool end_one(const struct schedule *schedule, struct generator *generator)
 {
     static const char *const kinds[] = { JOB_KIND_APPLY, NULL };
@@ -129,7 +131,8 @@ static double running_usd(const struct schedule *schedule)
     return sum;
 }
 
-/* Also returns true if the plans cannot be listed. */
+/* Returns whether two or more of the deployment's plans are being applied. Returns true also if the
+ * plans cannot be listed. */
 static bool has_two_plans(const struct schedule *schedule, const char *deployment)
 {
     struct fleet_plan_row *plans;

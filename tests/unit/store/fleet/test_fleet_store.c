@@ -182,7 +182,7 @@ static void a_removed_target_is_not_found_until_it_is_registered_again(void **st
     put(ledger, target_of("lab"));
     assert_ok(ledger, fleet_target_retire(ledger->store, "lab", NOW, &change, &ledger->error));
     assert_refused(ledger, fleet_target_find(ledger->store, "lab", &row, &ledger->error),
-                   ERROR_NOT_FOUND, "there are no targets, and an admin");
+                   ERROR_NOT_FOUND, "there are no targets; an admin");
     assert_int_equal(put(ledger, target_of("lab")).revision, 2);
     put(ledger, target_of("attic"));
     assert_ok(ledger, fleet_target_list(ledger->store, &rows, &count, &ledger->error));
@@ -212,7 +212,7 @@ static void a_target_with_a_managed_deployment_keeps_its_place_and_is_not_remove
     assert_refused(
         ledger,
         fleet_target_put(ledger->store, &wanted, NOW, &change, &row, &changed, &ledger->error),
-        ERROR_CONFLICT, "so its project, cluster, namespace and regions cannot change");
+        ERROR_CONFLICT, "so its regions, project, namespace, network");
 }
 
 /* ---- The go-ahead ---- */
@@ -253,7 +253,7 @@ static void an_agent_may_approve_only_up_to_the_targets_limits_for_agents(void *
     plan = plan_with(ledger, "create", "small", 1, HOUR_MS);
     assert_ok(ledger, begin_as(ledger, "alice", FLEET_WAY_AGENT, &plan, &begun));
     finish(ledger, &plan, "running");
-    plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* for a second hour */
+    plan = plan_later(ledger, "extend", "small", 1, 2 * HOUR_MS, HOUR_MS); /* by a second hour */
     expect_refusal(ledger, FLEET_WAY_AGENT, &plan, ERROR_FORBIDDEN, "needs a person's");
 }
 
@@ -329,7 +329,7 @@ static void limits_apply_to_each_deployment_and_to_all_together(void **state)
     begin(ledger, &plan);
     plan = plan_with(ledger, "create", "two", 2.5, HOUR_MS);
     expect_refusal(ledger, FLEET_WAY_PERSON, &plan, ERROR_CONFLICT,
-                   "in addition to 3.00 for what already runs");
+                   "in addition to 3.00 for other deployments");
     plan = plan_with(ledger, "create", "three", 2, HOUR_MS);
     begin(ledger, &plan);
 }
@@ -385,7 +385,7 @@ static void a_refused_change_gives_back_what_it_reserved(void **state)
     begin(ledger, &two);
 }
 
-/* Before it was stopped, the deployment cost more than the refused start would have. That earlier
+/* Before the deployment was stopped, its price was higher than the refused plan's. The earlier
  * price must not count again. */
 static void a_refused_start_does_not_raise_the_price(void **state)
 {
@@ -421,8 +421,7 @@ static void two_principals_who_begin_the_same_plan_get_one_job(void **state)
     assert_false(first.existed);
     assert_true(second.existed);
     assert_string_equal(first.job_id, second.job_id);
-    expect_refusal(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT,
-                   "another plan is changing gemma");
+    expect_refusal(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, ") is changing gemma");
     finish(ledger, &plan, "running");
     expect_refusal(ledger, FLEET_WAY_PERSON, &other, ERROR_CONFLICT, "is already managed");
     assert_ok(ledger, begin_as(ledger, "bob", FLEET_WAY_PERSON, &plan, &second));
@@ -447,7 +446,7 @@ static void a_registered_name_cannot_be_used_for_a_new_deployment(void **state)
 
 /* ---- Journal, cancelled jobs, observations, the database's place ---- */
 
-static void a_stale_worker_writes_nothing_into_the_journal(void **state)
+static void a_worker_whose_job_was_taken_over_writes_nothing_into_the_journal(void **state)
 {
     struct ledger *ledger = *state;
     const struct fleet_journal_row row = { .step = "service", .action = "do", .at_ms = NOW };
@@ -517,7 +516,7 @@ static void a_plan_whose_job_has_ended_gets_a_new_job_and_stays_cancelled(void *
     assert_true(job.cancel_requested_ms != 0);
 }
 
-static void observations_update_the_cost_and_a_repeated_warning_is_not_the_first(void **state)
+static void observations_update_the_cost_and_a_repeated_warning_is_not_called_new(void **state)
 {
     struct ledger *ledger = *state;
     struct fleet_observation observation = { .observed = "{\"state\":\"ready\"}", .problem = "" };
@@ -619,10 +618,10 @@ int main(void)
         TEST(a_refused_start_does_not_raise_the_price),
         TEST(two_principals_who_begin_the_same_plan_get_one_job),
         TEST(a_registered_name_cannot_be_used_for_a_new_deployment),
-        TEST(a_stale_worker_writes_nothing_into_the_journal),
+        TEST(a_worker_whose_job_was_taken_over_writes_nothing_into_the_journal),
         TEST(a_queued_apply_that_is_cancelled_can_still_be_claimed),
         TEST(a_plan_whose_job_has_ended_gets_a_new_job_and_stays_cancelled),
-        TEST(observations_update_the_cost_and_a_repeated_warning_is_not_the_first),
+        TEST(observations_update_the_cost_and_a_repeated_warning_is_not_called_new),
         TEST(a_failed_plan_does_not_erase_the_last_observation),
         TEST(a_database_counts_as_moved_until_its_new_place_is_recorded),
     };

@@ -82,7 +82,7 @@ static void counts_revisions_and_refuses_a_change_to_an_old_one(void **state)
     assert_int_equal(second.created_ms, 1000);
     assert_refused(ledger,
                    deployment_change(ledger->store, &first, 4000, &change, &second, &ledger->error),
-                   ERROR_CONFLICT, "revision 2");
+                   ERROR_CONFLICT, "revision is now 2");
     assert_ok(ledger, deployment_find_revision(ledger->store, first.id, 1, &old, &ledger->error));
     assert_string_equal(old.model, "gemma");
     assert_refused(ledger,

@@ -34,7 +34,7 @@ struct request {
     const char *principal;
     const char *key; /* the idempotency key; NULL: none */
     const struct deployment *deployment, *candidate;
-    int64_t limit; /* on the principal's queued and running sweeps; 0: no limit */
+    int64_t limit; /* the principal's maximum number of queued and running sweeps; 0: no limit */
 };
 
 static bool start_sweep(struct ledger *ledger, const struct request *request, struct sweep_row *out)
@@ -64,8 +64,8 @@ static bool start_sweep(struct ledger *ledger, const struct request *request, st
     return sweep_create(ledger->store, &order, 10, &change, out, &ledger->error);
 }
 
-/* Queues a sweep over one deployment or, if `candidate` is not NULL, over a pair. Writes the id of
- * its job to `job`, unless that is NULL. */
+/* Queues a sweep over one deployment or, if `candidate` is not NULL, over a pair of deployments.
+ * Writes the id of the sweep's job to `job`, unless `job` is NULL. */
 static void queue(struct ledger *ledger, const char *principal, const struct deployment *deployment,
                   const struct deployment *candidate, char job[ID_SIZE])
 {

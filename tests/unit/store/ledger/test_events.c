@@ -127,7 +127,7 @@ static void begin_call(struct ledger *ledger, const char *session, const char *s
               event_call_begin(ledger->store, session, stream, "7", "req_1", 1000, &ledger->error));
 }
 
-static void knows_which_calls_ended_and_forgets_them_when_their_events_expire(void **state)
+static void knows_which_calls_ended_and_forgets_them_after_ten_minutes(void **state)
 {
     struct ledger *ledger = *state;
     struct event_call call;
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(a_gap_in_the_numbers_loses_no_frame),
         cmocka_unit_test(events_survive_a_restart),
         cmocka_unit_test(forgets_what_is_older_than_ten_minutes),
-        cmocka_unit_test(knows_which_calls_ended_and_forgets_them_when_their_events_expire),
+        cmocka_unit_test(knows_which_calls_ended_and_forgets_them_after_ten_minutes),
         cmocka_unit_test(calls_events_and_subscriptions_are_removed_with_their_session),
     };
 

@@ -243,7 +243,7 @@ static void lists_newest_first_and_counts_by_state(void **state)
     assert_int_equal(counts[JOB_FAILED], 0);
 }
 
-static void an_outcome_that_is_too_long_is_stored_truncated_with_its_full_length(void **state)
+static void an_outcome_that_is_too_long_is_truncated_and_its_full_length_is_stored(void **state)
 {
     struct ledger *ledger = *state;
     struct job job = queue(ledger, "other", 10);
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(jobs_of_other_processes_are_released_at_start),
         cmocka_unit_test(without_the_folders_lock_a_job_is_released_only_when_its_lease_expires),
         cmocka_unit_test(lists_newest_first_and_counts_by_state),
-        cmocka_unit_test(an_outcome_that_is_too_long_is_stored_truncated_with_its_full_length),
+        cmocka_unit_test(an_outcome_that_is_too_long_is_truncated_and_its_full_length_is_stored),
     };
 
     return ledger_run(tests);

@@ -19,7 +19,8 @@ static struct api_key add_key(struct ledger *ledger, const char *principal, enum
     return key;
 }
 
-/* Returns false if the key has expired or was revoked. Otherwise notes its use, like a request. */
+/* Returns false if the key has expired or was revoked. Otherwise writes the key's principal
+ * to *out and, like a request, notes that the key was used. */
 static bool find_key(struct ledger *ledger, const char *secret, int64_t now_ms,
                      struct principal *out)
 {
@@ -72,9 +73,10 @@ static void refuses_keys_that_expired_or_were_revoked(void **state)
     assert_ok(ledger,
               api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error));
     assert_int_equal(revoked, 1);
-    assert_refused(
-        ledger, api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
-        ERROR_NOT_FOUND, "\"alice\" is neither the id of an unrevoked key nor a principal");
+    assert_refused(ledger,
+                   api_key_revoke(ledger->store, "alice", 8000, &change, &revoked, &ledger->error),
+                   ERROR_NOT_FOUND,
+                   "\"alice\" is neither the id of an unrevoked key nor the name of a principal");
 }
 
 static void a_principal_has_one_role(void **state)

@@ -151,7 +151,7 @@ static bool nonce_is_kept(struct ledger *ledger, const char *nonce)
     return found;
 }
 
-/* A client may repeat such a request for minutes. */
+/* A client can repeat the last round of a request for several minutes. */
 static void the_answer_to_a_request_in_several_rounds_is_kept_for_a_day(void **state)
 {
     struct ledger *ledger = *state;
@@ -193,8 +193,8 @@ static void deletes_more_than_one_batch_and_gives_the_space_back(void **state)
     free(arguments);
 }
 
-/* Returns whether the stored record has no rival time, so that the next process will trust the
- * clock. */
+/* Returns whether the stored record of the clock has no rival time (see the next test), so that the
+ * next process will trust the clock. */
 static bool is_trusted(const struct ledger *ledger)
 {
     char message[BACKDOOR_MESSAGE_SIZE];

@@ -467,7 +467,7 @@ static void refuses_a_folder_in_use_until_its_holder_dies(void **state)
 
 struct writer {
     pthread_t thread;
-    struct ledger *ledger; /* not shared with other threads, because it contains an error */
+    struct ledger *ledger; /* each thread has its own, because threads must not share its `error` */
     struct deployment deployment;
     int acknowledged; /* the pipe to which the ids of stored sweeps are written */
 };
