@@ -34,7 +34,7 @@ struct exchange {
     bool done;             /* the stream's end mark arrived */
     bool finished;         /* a finish reason arrived, or a complete answer in one piece */
     bool broken;           /* the answer is not a stream of JSON events */
-    size_t reported_bytes; /* how much of the result's text on_text received */
+    size_t reported_bytes; /* how many bytes of result->text have been passed to on_text */
     /* why we gave up, or the error that the answer reports; FAILURE_NONE: neither */
     enum failure stopped;
     int64_t first_ns; /* when the first token of a stream arrived (monotonic); 0: none yet */
@@ -234,7 +234,7 @@ static CHECKED bool explain_stop(struct exchange *exchange, struct error *error)
                   (double)exchange->query->ttft_timeout_ms / 1000);
         break;
     case FAILURE_IDLE_TIMEOUT:
-        text_addf(&sentence, "the answer stalled for %g s (chunks received before: %lld)",
+        text_addf(&sentence, "the answer stalled for %g s (chunks received until then: %lld)",
                   (double)exchange->query->idle_timeout_ms / 1000, (long long)result->chunks);
         break;
     default:
@@ -256,7 +256,7 @@ static CHECKED bool check_answer(struct exchange *exchange, struct error *error)
         return fail(result, FAILURE_PROTOCOL, error, ERROR_UPSTREAM,
                     "the answer is not a stream of JSON events");
     if (!exchange->done && !exchange->finished && result->chunks == 0) {
-        text_addf(&sentence, "the answer is not a completion: its content type is \"%s\"",
+        text_addf(&sentence, "the answer contains no completion; its content type is \"%s\"",
                   exchange->response.content_type);
         return fail(result, FAILURE_PROTOCOL, error, ERROR_UPSTREAM, text_string(&sentence));
     }

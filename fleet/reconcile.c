@@ -13,7 +13,7 @@
 #define TOKENS_SHARE 0.01
 #define TOKENS_PER_REQUEST 2.0
 #define TOKENS_LEAST 2.0
-#define SHORT_SHARE 0.9 /* a server that counted less than this share counted too little */
+#define SHORT_SHARE 0.9 /* a server that counted a smaller share counted too little */
 
 static double tolerance(const struct reconciliation *reconciliation, int which)
 {
@@ -38,8 +38,8 @@ static void compare(struct reconciliation *out, int which)
     out->has_foreign = true;
 }
 
-/* Returns true if the server counted far less than it answered. Compares requests or, if the server
- * does not count them, output tokens. Input tokens are not used, because a server might not count
+/* Returns true if the server counted far fewer requests than it answered or, if it does not count
+ * requests, far fewer output tokens. Input tokens are not used, because a server might not count
  * those that it found in its prefix cache. */
 static bool is_short(const struct reconciliation *out)
 {

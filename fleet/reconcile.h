@@ -18,8 +18,10 @@ struct count {
 
 struct reconciliation {
     struct count counts[COUNTS];
-    bool has_foreign;  /* at least one count reveals other clients */
-    bool is_shortfall; /* the server counted far less than it answered */
+    bool has_foreign; /* at least one count reveals other clients */
+    /* The server counted far fewer requests than it answered; if it does not count requests, far
+     * fewer output tokens. */
+    bool is_shortfall;
 };
 
 /* Compares what was sent between two snapshots with what the server counted between them. */

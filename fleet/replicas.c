@@ -19,9 +19,9 @@
 #define RETURN_WITHIN_NS 1000000000
 #define TRY_WITHIN_MS 5000
 
-/* Returns true if the process that answered just before the last of the `falls` seems to have
- * answered again within a second. After a restart, counters do not return to their previous values
- * that soon. */
+/* Returns true if the process that answered just before the latest fall (scrape `before_fall`)
+ * seems to have answered again within a second. After a restart, counters do not return to their
+ * previous values that soon. */
 static bool has_returned(const struct replicas *instances,
                          const struct engine_metrics_snapshot *snapshot)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails if
 # - a file of the program includes a header that its folder's row in cmake/rooms.txt does not allow (a header of opsbrain, or of a
-#   third-party library other than Jansson),
+#   third-party library other than Jansson and FreeType),
 # - a folder of the program has no row in cmake/rooms.txt,
 # - a folder of the program or of tests/ has more than 60 .c and .h files,
 # - libraries depend on one another in a cycle,
@@ -64,7 +64,8 @@ full_folders() {
         awk -v most=$FILES_MAX '$1 > most { print $2 " has " $1 " files; the maximum is " most }'
 }
 
-# For each library in the table that links to another, passes the pair to tsort, which names the libraries that form a cycle.
+# Gives tsort a line for each dependency of one library in cmake/rooms.txt on another. If some of them form a cycle, tsort's error
+# message names them.
 circles() {
     awk -F '|' '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }
@@ -102,11 +103,11 @@ bad=$(
     circles
     sql_elsewhere | explain 'only store/ may contain SQL'
     grep -lE '^#include <curl/' base/net/* | grep -v '^base/net/outbound' |
-        explain 'in base/net/, only the files outbound* may include libcurl: call them'
+        explain 'in base/net/, only the files outbound* may include libcurl: use outbound.h'
     # Only fleet/cloud/ may call the metadata service, which returns the machine's credentials.
     # shellcheck disable=SC2086 # a list
     grep -rlE '\.to_metadata = ' $ROOMS | grep -v '^fleet/cloud/' |
-        explain 'only fleet/cloud/ may call the metadata service: use its functions'
+        explain 'only fleet/cloud/ may call the metadata service: use the functions of fleet/cloud/'
     # Only an engine's own files include the headers of its library.
     grep -lE '^#include <sqlite3' store/engine/* | grep -v '^store/engine/sqlite' |
         explain 'only store/engine/sqlite* may include sqlite3.h: use sql.h'

@@ -270,11 +270,11 @@ void audit_check_uneven(struct audit *audit)
     if (finding == NULL)
         return;
     text_addf(&finding->arithmetic,
-              "cells in which the server stalled or changed its speed, each time they were "
-              "measured: %zu; each cell's `reason` in run_show says how",
+              "cells in which the server stalled, its speed changed or varied, or its metrics were "
+              "missing for a while: %zu; each cell's `reason` in run_show says which",
               finding->cell_count);
-    text_add(&finding->consequence,
-             "The means of these cells mix two states of the server and describe neither.");
+    text_add(&finding->consequence, "The means of these cells may mix different states of the "
+                                    "server, and describe none of them.");
 }
 
 /* ---- Rates ---- */

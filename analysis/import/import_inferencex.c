@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads agg_*.json from InferenceX (formerly InferenceMAX), one or a list of several, and rows from
- * its dashboard. The figures are vLLM's, with times in seconds and rates per accelerator. */
+ * its dashboard. Latencies are defined as in vLLM but are in seconds; rates are per accelerator. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static const struct import_alias aliases[] = {
     { "tput_per_gpu", "" },
     { "output_tput_per_gpu", "" },
     { "input_tput_per_gpu", "" },
-    /* these distinguish configurations, and are kept only as text */
+    /* These describe the configuration and are kept only as text; divisors_of() reads some of
+     * them. */
     { "infmax_model_prefix", "" },
     { "recipe_fingerprint", "" },
     { "run_url", "" },
@@ -103,7 +104,9 @@ static struct divisors divisors_of(const struct evidence_cell *cell)
     divisors.all = number_of(cell, "num_gpus");
     if (isnan(divisors.all) && !isnan(tensor))
         divisors.all = tensor * factor(cell, "pp") * factor(cell, "pcp_size");
-    if (isnan(divisors.all)) /* the dashboard counts each accelerator as prefill and as decode */
+    /* On a single node, the dashboard counts each accelerator both in num_prefill_gpu and in
+     * num_decode_gpu. */
+    if (isnan(divisors.all))
         divisors.all = divisors.decode;
     divisors.prefill = divisors.decode = divisors.all;
     return divisors;

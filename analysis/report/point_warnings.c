@@ -150,7 +150,7 @@ static bool had_lengths_cut(const struct cell_row *cell)
 }
 
 /* Throughput x latency is the number of requests in flight (Little 1961), unless the load rose,
- * fell or burst during the window. */
+ * fell or came in bursts during the window. */
 static bool is_unsteady(const struct cell_row *cell)
 {
     return fabs(cell->measurement.little_ratio - 1) > 0.2;
@@ -244,8 +244,8 @@ const struct point_warning point_warnings[] = {
       "include their wait",
       true, had_no_room, NULL },
     { "uneven",
-      "the server stalled or changed its speed during the window, every time the cell was "
-      "measured: a mean over the window describes neither state",
+      "the server stalled, its speed changed or varied, or its metrics were missing for a while: "
+      "means over the window can mislead",
       true, was_uneven, NULL },
     { "unsettled", "the warm-up ended at its limit, before the load had settled", false,
       was_unsettled, NULL },
@@ -280,8 +280,10 @@ const struct point_warning point_warnings[] = {
       "prompts of the dataset were sent more than once: the server may have had them cached "
       "(the plan's unique_prompts prevents this)",
       true, repeated_prompts, NULL },
-    { "prompts_left_out", "prompts of the dataset that do not fit the context were skipped", false,
-      left_prompts_out, NULL },
+    { "prompts_left_out",
+      "prompts of the dataset were skipped: they do not fit the context, are too short or have no "
+      "known length",
+      false, left_prompts_out, NULL },
     { "lengths_cut",
       "some randomly drawn lengths were changed to fit the context or the shared prefix", false,
       had_lengths_cut, NULL },

@@ -236,13 +236,14 @@ static void add_interval(const struct saturation *saturation, struct text *out)
 
     cell_grid_load_name(saturation->at.load, saturation->at.is_rate, load);
     if (!verdict->reached)
-        text_addf(out,
-                  "not saturated below %.4g; throughput may still grow at %s, the largest measured "
-                  "load%s",
-                  verdict->low, load,
-                  saturation->lost      ? " that did not lose requests"
-                  : saturation->foreign ? " without traffic from other clients"
-                                        : "");
+        text_addf(
+            out,
+            "not saturated below %.4g; throughput may still be growing at %s, the largest measured "
+            "load%s",
+            verdict->low, load,
+            saturation->lost      ? " that did not lose requests"
+            : saturation->foreign ? " without traffic from other clients"
+                                  : "");
     else if (verdict->low < verdict->high)
         text_addf(out, "saturated between %.4g and %s", verdict->low, load);
     else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pull scanner for JSON: it returns one token at a time, and allocates no memory. It is meant for
  * data that is too large for a tree, and for hot paths. It accepts what json_parse accepts
- * (JSON_DEPTH_LIMIT levels, strict syntax, UTF-8, numbers that fit int64_t or double, no NUL inside
- * strings) and, in addition, objects with duplicate keys. */
+ * (JSON_DEPTH_LIMIT levels, strict syntax, UTF-8, integers that fit int64_t, other numbers that fit
+ * double, no NUL inside strings) and, in addition, objects with duplicate keys. */
 #pragma once
 
 #include <stdbool.h>

@@ -18,8 +18,8 @@
 #define OUTBOUND_TOTAL_MS 60000
 
 /* Certificates in PEM form, for a server whose certificate was not issued by one of the machine's
- * certificate authorities, or that requires a client certificate. If SSL_CERT_FILE is set, the
- * machine's authorities include those in that file (outbound_code.h). */
+ * certificate authorities, or that requires a client certificate. SSL_CERT_FILE can
+ * replace the machine's file of authorities (outbound_code.h). */
 struct outbound_tls {
     const char *authorities;       /* "": the machine's authorities */
     const char *certificate, *key; /* the client's; the key is secret; "": none */
@@ -40,8 +40,9 @@ struct outbound_request {
     /* The call can reach 169.254.169.254, the address of Google's metadata server, and nothing
      * else. Only fleet/cloud sets this. */
     bool to_metadata;
-    const char *accept;         /* NULL: application/json */
-    const char *const *headers; /* further headers ("Name: value"), then NULL; NULL: none */
+    const char *accept; /* NULL: application/json */
+    /* Further headers, each "Name: value". The last item is NULL. A NULL pointer: no headers. */
+    const char *const *headers;
     int64_t connect_timeout_ms; /* 0: OUTBOUND_CONNECT_MS */
     int64_t total_timeout_ms;   /* 0: OUTBOUND_TOTAL_MS */
     int64_t idle_timeout_ms; /* longest time without a byte, even before the first; 0: no limit */
@@ -75,12 +76,12 @@ bool outbound_is_page(const struct outbound_response *response);
 void outbound_advise_page(const char *url, struct text *out);
 
 /* Returns true if a 2xx answer arrived completely. Otherwise, `response` has the class of failure
- * and what is known of the answer, and `error` has a message, usually with the URL's host and port:
- * INVALID (a malformed URL, or a bearer that a header cannot contain), FORBIDDEN (an address that
- * is refused or not in `servers`), TIMEOUT, CANCELLED, BUSY (a limit of this machine was reached),
- * or UPSTREAM. The bearer is hidden in `response` and in `error`, within the limits that mask.h
- * states. The bytes passed to on_bytes may contain the bearer, so the caller must decode and then
- * mask them. In both cases, free `response` with outbound_response_finish. */
+ * and what is known of the answer, and `error` has a message, usually with the URL's host and port,
+ * and one of these kinds: INVALID (a malformed URL, or a bearer that a header cannot contain),
+ * FORBIDDEN (an address that is refused or not in `servers`), TIMEOUT, CANCELLED, BUSY (a limit of
+ * this machine was reached), or UPSTREAM. The bearer is hidden in `response` and in `error`, within
+ * the limits that mask.h states. The bytes passed to on_bytes may contain the bearer, so the caller
+ * must decode and then mask them. In both cases, free `response` with outbound_response_finish. */
 CHECKED bool outbound_perform(const struct outbound_request *request,
                               struct outbound_response *response, struct error *error);
 void outbound_response_finish(struct outbound_response *response);

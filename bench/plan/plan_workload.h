@@ -13,6 +13,6 @@ CHECKED bool plan_check_workload(const struct plan *plan, struct error *error);
 json_t *plan_workload_specification(const struct plan *plan);
 /* Appends the sampling settings as members of a JSON object, without a comma before the first. */
 void plan_sampling(const struct plan *plan, struct text *out);
-/* Whether the plan has sampling settings besides the temperature, which not every server
- * supports. */
+/* Whether the plan has sampling settings that not every server supports: any besides the
+ * temperature. */
 bool plan_has_sampling(const struct plan *plan);

@@ -156,11 +156,11 @@ static void show_row(struct follow *follow, const json_t *cell)
     fputs(text_string(&clean), stdout);
 }
 
-/* Inferred and infeasible cells are not expected to have figures. */
+/* Whether a cell that has ended in this state should have figures, but has none. Inferred and
+ * infeasible cells are not expected to have any. */
 static bool lacks_figures(const char *state)
 {
-    return strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0
-           || strcmp(state, "pending") == 0;
+    return strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0;
 }
 
 /* Handles each cell once, after it has ended: counts it if it lacks figures, and shows it unless
@@ -240,8 +240,8 @@ static void show_end(const struct follow *follow, const json_t *answer, int stat
     text_addf(&out, "\n%s %s %s", follow->bench->sweep, strcmp(state, "failed") == 0 ? "has" : "is",
               state);
     if (follow->unmeasured > 0)
-        text_addf(&out, ", %zu cell%s no figures", follow->unmeasured,
-                  follow->unmeasured == 1 ? " has" : "s have");
+        text_addf(&out, "%s %zu cell%s no figures", strcmp(state, "completed") == 0 ? ", but" : ";",
+                  follow->unmeasured, follow->unmeasured == 1 ? " has" : "s have");
     text_addf(&out, "%s%s\n", reason[0] != '\0' ? ": " : ".", reason);
     add_verdict(follow, answer, &out);
     wording_add_refusal(text_string(&out), NULL, &worded);
@@ -267,8 +267,12 @@ static void show_interrupted(const struct bench *bench)
 /* The error itself is printed after this, by client_bench. */
 static void show_lost(const struct bench *bench)
 {
-    fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
-            bench->sweep);
+    if (bench->server == NULL)
+        fprintf(stderr, "What was measured is kept. To see it again: opsbrain bench %s\n",
+                bench->sweep);
+    else
+        fprintf(stderr, "What was measured is kept. To continue: opsbrain bench %s --data %s\n",
+                bench->sweep, bench->folder);
 }
 
 /* ---- The loop ---- */

@@ -18,9 +18,10 @@ struct remote {
 /* One JSON-RPC request. */
 struct remote_request {
     const char *method;
-    const char *name;           /* the value of the header Mcp-Name; NULL: no such header */
-    const json_t *params;       /* borrowed; NULL: none */
-    const char *const *headers; /* further headers, "Name: value"; end with NULL; NULL: none */
+    const char *name;     /* the value of the header Mcp-Name; NULL: no such header */
+    const json_t *params; /* borrowed; NULL: none */
+    /* Further headers, each "Name: value". The last item is NULL. A NULL pointer: no headers. */
+    const char *const *headers;
     /* Called for each progress message; total 0: not known. NULL: no progress is requested. */
     void (*progress)(void *context, double progress, double total, const char *message);
     void *context; /* passed to `progress` */

@@ -105,9 +105,9 @@ static void fail_busy(struct rpc *rpc, const struct error *error)
         rpc_fail(rpc, RPC_REFUSED, 503, "%s", error->message);
 }
 
-/* Answers a request that was not begun, because its key became invalid or the server is stopping:
- * the client can call again with another key, or later. The client might also have disconnected;
- * then nobody reads the answer. */
+/* Answers a request that was not begun, because its caller is no longer authorized or the server is
+ * stopping: the client can call again with another key, or later. The client might also have
+ * disconnected; then nobody reads the answer. */
 static void fail_unbegun(struct rpc *rpc)
 {
     struct error error;
@@ -115,7 +115,8 @@ static void fail_unbegun(struct rpc *rpc)
     error_set(&error, ERROR_BUSY, "nothing was done: %s",
               atomic_load(&rpc->server->cancelling)
                   ? SERVER_STOPPING
-                  : "the API key became invalid while the call waited");
+                  : "the caller is no longer authorized, perhaps because its API key expired, was "
+                    "revoked or has a lower role now");
     fail_busy(rpc, &error);
 }
 

@@ -117,8 +117,10 @@ static void end_session(struct exchange *exchange)
     struct error error;
 
     if (!exchange_may_continue(exchange))
-        mcp_refuse(exchange, 401, RPC_REFUSED,
-                   "the API key became invalid while the request waited");
+        mcp_refuse(
+            exchange, 401, RPC_REFUSED,
+            "nothing was done: the caller is no longer authorized, perhaps because its API key "
+            "expired, was revoked or has a lower role now");
     else if (session_end(server->sessions, exchange->request, "ended by its client", &error))
         exchange_reply(exchange, 200, NULL, NULL);
     else

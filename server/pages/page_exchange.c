@@ -153,7 +153,8 @@ bool page_exchange_admit(struct exchange *exchange, const char *path)
     return find_principal(exchange);
 }
 
-/* Receives a piece of the body. Copies the boundary, since the header belongs to the connection. */
+/* Receives a piece of the body. Copies the boundary from the Content-Type header, because the
+ * header might be gone when a worker reads the body. */
 void page_exchange_receive(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct page_body *body = &page_exchange_of(exchange)->body;
@@ -255,8 +256,10 @@ static void work(struct exchange *exchange)
     struct error error;
 
     if (is_cancelled(exchange)) {
-        exchange_refuse(exchange, 401,
-                        "nothing was done: the API key became invalid while the request waited");
+        exchange_refuse(
+            exchange, 401,
+            "nothing was done: the caller is no longer authorized, perhaps because its API "
+            "key expired, was revoked or has a lower role now");
         return;
     }
     if (strcmp(exchange->route->verb, "GET") != 0 && !page_exchange_read_form(exchange))

@@ -27,17 +27,18 @@ void stream_release(struct stream *stream); /* NULL is fine */
  * numbering continues after `sequence`. Call it before the stream is shared. */
 void stream_keep(struct stream *stream, struct store *store, const char *session, const char *id,
                  int64_t sequence);
-/* Makes `bytes`, which is borrowed, limit how many bytes of events are stored for `principal`. Call
- * it before anything is pushed. */
+/* Limits the rate at which events are stored for `principal`: storing an event spends as many
+ * permits of `bytes` (borrowed) as its message has bytes. Call it before anything is pushed. */
 void stream_limit(struct stream *stream, struct rate_limit *bytes, const char *principal);
 const char *stream_id(const struct stream *stream); /* "" if it is not stored */
 
 /* Pushes one JSON message as an event. A stored stream accepts events even while nobody reads it,
- * because the client can resume it. False: the stream has ended; or it is not stored, and its
- * client is not connected or was cut off because it read too slowly. */
+ * because the client can resume it. A message that the limit set by stream_limit does not allow is
+ * sent to a connected client, but not stored. False: the stream has ended; or the stream is not
+ * stored, and its client is not connected or was cut off because it read too slowly. */
 bool stream_push(struct stream *stream, const char *json, size_t length);
-/* Does the same, but if the limit that stream_limit set does not allow the message, stores
- * `otherwise` (NULL: nothing) instead. */
+/* Does the same, except that a message that the limit does not allow is replaced in the store with
+ * `otherwise` (NULL: nothing is stored). */
 bool stream_push_answer(struct stream *stream, const char *json, size_t length,
                         const char *otherwise);
 /* Whether optional messages, such as progress, can be pushed: not while the client reads too
@@ -45,9 +46,9 @@ bool stream_push_answer(struct stream *stream, const char *json, size_t length,
 bool stream_has_room(struct stream *stream);
 /* Sends an event without a message, from which a client can resume. Only for stored streams. */
 void stream_prime(struct stream *stream);
-/* Moves the stream to the connection of `sse_queue`, and ends the previous connection. If the
- * stream has ended, the new connection ends, too. False: event `last` is no longer the newest, and
- * nothing was changed. */
+/* If `last` is the number of the newest event, moves the stream to the connection of `sse_queue`
+ * and ends the previous connection. If the stream has ended, the new connection ends, too. False:
+ * there is a newer event, and nothing was changed. */
 bool stream_attach(struct stream *stream, int64_t last, struct sse_queue *sse_queue);
 /* Does the same for a stored stream, but first sends the stored events after number `after`,
  * including those that were queued for the previous connection. NOT_FOUND: `after` is greater than
@@ -69,7 +70,8 @@ void stream_hang_up(struct stream *stream);
 /* Sets the event that is sent last if the server itself ends the stream. `json` is heap memory,
  * which the stream takes over; NULL: no such event. */
 void stream_set_closing_message_take(struct stream *stream, char *json);
-void stream_send_closing_message(struct stream *stream); /* if there is one; ends the stream */
-void stream_end(struct stream *stream);                  /* ends it after the waiting events */
+/* Pushes the closing message, if there is one. Ends the stream in any case. */
+void stream_send_closing_message(struct stream *stream);
+void stream_end(struct stream *stream); /* ends it after the waiting events */
 /* False: the stream has ended; or it is not stored, and no open connection carries it. */
 bool stream_is_open(struct stream *stream);

@@ -126,15 +126,20 @@ export function checkNoted({ noted, failure }, rows, when) {
     );
     for (const [name, expected] of noted.deployments) {
         assert.ok(hardware.has(name), `${when}: deployment ${name} is lost`);
-        assert.ok([expected].flat().includes(hardware.get(name)), `${when}: ${name} is ${hardware.get(name)}, not ${expected}`);
+        const allowed = [expected].flat();
+        const problem = `${when}: the hardware of deployment ${name} is "${hardware.get(name)}", expected "${allowed.join('" or "')}"`;
+        assert.ok(allowed.includes(hardware.get(name)), problem);
     }
     const sweeps = new Set(rows('SELECT id FROM sweeps').map(({ id }) => id));
-    for (const [key, id] of noted.sweeps) assert.ok(sweeps.has(id), `${when}: sweep ${id} of ${key} is lost`);
+    for (const [key, id] of noted.sweeps) assert.ok(sweeps.has(id), `${when}: sweep ${id} (idempotency key ${key}) is lost`);
     const imports = rows('SELECT name FROM imports').map(({ name }) => name);
-    for (const name of [...noted.imports, ...noted.uploads]) assert.equal(imports.filter((each) => each === name).length, 1, `${when}: ${name}`);
+    for (const name of [...noted.imports, ...noted.uploads]) {
+        const { length } = imports.filter((each) => each === name);
+        assert.equal(length, 1, `${when}: import ${name} is stored ${length} times, expected once`);
+    }
     const doubled = rows(`SELECT subject FROM audit WHERE outcome = 'ok' AND tool = 'deployment_register'
                           GROUP BY subject HAVING count(*) > 1`);
-    assert.deepEqual(doubled, [], when);
+    assert.deepEqual(doubled, [], `${when}: the audit log has more than one successful registration of the same deployment`);
     return Number(rows(`SELECT count(*) AS n FROM audit WHERE outcome = 'ok'`)[0].n);
 }
 

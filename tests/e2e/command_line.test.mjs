@@ -15,7 +15,7 @@ const AT_A_TIME = 5;
 const tests = [];
 const sideBySide = (title, body) => tests.push([title, body]);
 
-sideBySide('a tool can be run by its short or full name, with its arguments, even rarely used ones, as operands and flags', async (t) => {
+sideBySide('a tool can be run by its short or full name; all its arguments can be given as operands or flags', async (t) => {
     const { run } = await withDemo(t);
     const { deployments } = JSON.parse(await run.done('deployments', '--json'));
     assert.deepEqual(deployments.map(({ name }) => name), ['demo']);
@@ -66,7 +66,7 @@ sideBySide('a refusal is one line on standard error, and the exit status tells w
     assert.equal((await run('benc')).stderr, 'opsbrain: there is no command "benc": did you mean opsbrain bench?\n');
 });
 
-sideBySide('a key is not shown while it is typed, is stored readable only by the user, and is sent only to its server', async (t) => {
+sideBySide('a key is not shown while it is typed, is stored in a file that only its user can read, and is sent only to its server', async (t) => {
     const data = await temporaryFolder(t);
     const key = await addKey(data, 'alice', '--role', 'viewer');
     const server = await startServer(t, { data });
@@ -189,7 +189,7 @@ sideBySide('bash completes commands, flags and choices', async (t) => {
     assert.deepEqual(await complete('bench', 'demo', '--use'), ['--users']);
 });
 
-// assertZshOffers(t, env, line, words): asserts that an interactive zsh shows these words after the line and two tabs are typed.
+// assertZshOffers(t, env, line, words): types the line and two tabs into an interactive zsh, and asserts that it then shows these words.
 async function assertZshOffers(t, env, line, words) {
     const setup = 'PS1="> "; autoload -Uz compinit; compinit -u -D; source <(opsbrain completion zsh)';
     const child = spawn('script', ['-qec', 'stty rows 200 cols 80; exec zsh -f -i', '/dev/null'], { env: { ...process.env, ...env, TERM: 'dumb' } });
@@ -236,7 +236,7 @@ sideBySide('help needs no server', async () => {
 const TWO_LOADS = ['--users', '1,4', '--context', '128', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 const TWO_CONTEXTS = ['--users', '1', '--context', '128,256', '--output-length', '16', '--window', '1', '--warmup-limit-s', '0'];
 
-sideBySide('bench asks before it starts, shows each cell, leaves the sweep running on Ctrl-C, and exits with a status for the outcome', async (t) => {
+sideBySide('bench asks before it starts, shows each cell, leaves the sweep running on Ctrl-C, and exits with a status that depends on the outcome', async (t) => {
     const { run } = await withDemo(t);
     const unasked = await run('bench', 'demo', ...TWO_LOADS);
     assert.equal(unasked.code, 1);

@@ -109,7 +109,7 @@ test('a row names its deployment and repetition, and a success rate just below 1
     assert.equal(code, 5);
     assert.match(stdout, /^ +1 +128 +16 .* left repetition 1$/m);
     assert.match(stdout, /^1000\/s +128 +16 +1000 .* right repetition 2 99\.9 % succeeded$/m);
-    assert.match(stdout, /, 1 cell has no figures\./);
+    assert.match(stdout, /, but 1 cell has no figures\./);
 });
 
 test('a request whose connection was cut is sent again', async (t) => {

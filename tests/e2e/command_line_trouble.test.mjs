@@ -75,7 +75,7 @@ sideBySide('after the engine dies, the measured cells are kept, and the next ben
     const { code, stdout, stderr } = await run.with({ during: atFirstRow(() => model.die()) }, 'bench', 'demo', ...THREE_CELLS);
     assert.equal(code, 5, stdout + stderr);
     assert.match(stdout, /^ +1 +512 .* failed .*connect/m);
-    assert.match(stdout, /^swp_\w+ is completed, (1 cell has|2 cells have) no figures/m);
+    assert.match(stdout, /^swp_\w+ is completed, but (1 cell has|2 cells have) no figures/m);
     const { cells } = JSON.parse(await run.done('sweep', sweepOf(stdout), '--json'));
     assert.deepEqual([cells.length, cells[0].state, cells[2].state], [3, 'measured', 'failed']);
     assert.match(await run.done('report', sweepOf(stdout)), /[12] of 3 points of the grid were measured, [12] failed/);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep that runs as an MCP task. The tests follow it with raw requests through the official client, and one of them kills the
-// server meanwhile. The client does not yet understand the answer to a call that became a task, so the tests send such calls
-// themselves.
+// A sweep that runs as an MCP task. The tests follow it with raw requests through the official client, and one test kills the
+// server while the sweep is running. The client does not yet understand the answer to a call that became a task, so the tests
+// send such calls themselves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -89,7 +89,7 @@ test('a sweep is a task that survives kill -9', async (t) => {
     assert.equal(result.structuredContent.page, page);
     assert.ok(result.content[0].text.includes(`Page: ${page}`));
     const link = { type: 'resource_link', name: 'page', mimeType: 'text/html', uri: page };
-    assert.deepEqual(result.content.slice(1), [link], 'the page is linked as in the answer to a call that waits');
+    assert.deepEqual(result.content.slice(1), [link], 'the only other content is a link to the page');
     for (const name of tool.outputSchema.required) assert.ok(name in result.structuredContent, name);
     await client.close();
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs an importer on any bytes. Its result is bounded and survives storing, the report and every
- * export of the result are UTF-8, and the CSV export can be imported again. Each
- * fuzz_import_<format>.c tests one format. */
+/* Runs an importer on any bytes. If it refuses them, the error must be ERROR_INVALID, with a
+ * message. If it accepts them, the number of cells must be within the limit. A cell that is written
+ * to JSON and read back must keep its row and state, and have a concurrency or an error exactly if
+ * it had one before. The report and every export must be UTF-8, and it must be possible to import
+ * the CSV export again. Each fuzz_import_<format>.c tests one format. */
 #pragma once
 
 #include <math.h>

@@ -14,7 +14,8 @@ static bool begins_with(const char *text, const char *name)
            && (text[strlen(name)] == '\0' || text[strlen(name)] == ':');
 }
 
-/* Whether the host is a loopback name of this machine, with or without a port. */
+/* Whether the host is a loopback name of this machine, alone or followed by ':' and anything. What
+ * follows a name in brackets is not checked. */
 static bool is_loopback(const char *host)
 {
     return begins_with(host, "localhost") || begins_with(host, "127.0.0.1")

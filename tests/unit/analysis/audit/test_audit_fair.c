@@ -391,7 +391,7 @@ static void a_lower_ttft_at_two_users_is_a_cache_effect_unless_caching_is_off(vo
     assert_false(has(trial, "prefix_cache"));
 }
 
-static void a_lower_ttft_at_two_users_is_found_after_a_row_without_users(void **state)
+static void a_lower_ttft_at_two_users_is_found_after_a_row_with_no_stated_users(void **state)
 {
     struct trial *trial = *state;
     const double users[] = { NAN, 1, 2 }, ttft_ms[] = { 400, 1442, 372 };
@@ -465,7 +465,7 @@ static void add_level(struct trial *trial, double users, double in_flight)
 }
 
 /* The server admits at most ten requests in the first series, and a hundred in the second. */
-static void a_second_plateau_is_found_below_the_first(void **state)
+static void a_second_plateau_is_found_below_the_highest(void **state)
 {
     struct trial *trial = *state;
 
@@ -506,11 +506,11 @@ int main(void)
         TEST(windows_of_the_same_length_are_not_a_timeout_if_the_rates_show_many_requests),
         TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
         TEST(a_lower_ttft_at_two_users_is_a_cache_effect_unless_caching_is_off),
-        TEST(a_lower_ttft_at_two_users_is_found_after_a_row_without_users),
+        TEST(a_lower_ttft_at_two_users_is_found_after_a_row_with_no_stated_users),
         TEST(a_single_prompt_for_all_requests_is_reported_if_the_run_states_it),
         TEST(tokens_locked_to_the_context_are_found_despite_rounding),
         TEST(requesting_as_many_output_as_input_tokens_is_not_reported),
-        TEST(a_second_plateau_is_found_below_the_first),
+        TEST(a_second_plateau_is_found_below_the_highest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

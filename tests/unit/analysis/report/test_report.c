@@ -227,7 +227,7 @@ static void limits_are_met_up_to_at_least_a_load_if_the_next_is_unknown(void **s
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
     assert_has(&lines,
-               "- 4 tokens in, 100 out: not saturated below 2; throughput may still grow at "
+               "- 4 tokens in, 100 out: not saturated below 2; throughput may still be growing at "
                "2 users, the largest measured load that did not lose requests; limits met up to at "
                "least 2 users (8: 80 % failed)\n");
     assert_has(&lines, "no measured load meets the limits (1: E2E 18000 of 6000 ms)\n");
@@ -245,8 +245,9 @@ static void a_larger_load_with_traffic_from_other_clients_did_not_lose_requests(
     cell_measured(&f.cells, 4, 4, 198, 2400)->measurement.contaminated = true;
     f.input.cell_count = f.cells.count;
     report_findings(&f.input, &lines);
-    assert_has(&lines, "throughput may still grow at 2 users, the largest measured load without "
-                       "traffic from other clients (measure ");
+    assert_has(&lines,
+               "throughput may still be growing at 2 users, the largest measured load without "
+               "traffic from other clients (measure ");
 }
 
 static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
@@ -275,7 +276,7 @@ static void shows_matrices_peak_saturation_failures_and_takeaways(void **state)
     assert_has(&text, "- only one repetition, so the spread is unknown");
     assert_has(&text, "- no point has a warning\n");
     assert_has(&text, "## Key takeaways\n\n- Peak: 390 output tokens/s");
-    assert_has(&text, "throughput may still grow at 8 users, the largest measured load");
+    assert_has(&text, "throughput may still be growing at 8 users, the largest measured load");
     assert_has(&text, "- 2 of 4 points of the grid were measured, 2 are too long for the model.\n");
 }
 

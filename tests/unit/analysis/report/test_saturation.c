@@ -52,8 +52,9 @@ static void a_queue_shows_saturation_even_if_throughput_grew(void **state)
                        "about 4 requests at once");
     many->measurement.latency[METRIC_TTFT].p50_ms = 20; /* nothing shows it */
     s = of_first_context(&cells);
-    check_sentence(&s, "not saturated below 4; throughput may still grow at 16 users, the largest "
-                       "measured load (measure 32, 64 next)");
+    check_sentence(
+        &s, "not saturated below 4; throughput may still be growing at 16 users, the largest "
+            "measured load (measure 32, 64 next)");
 }
 
 /* The counters come from only one of several instances. */
@@ -108,8 +109,9 @@ static void the_largest_load_is_not_taken_for_saturation(void **state)
     assert_true(s.verdict.low == 2);
     assert_int_equal(s.at.load, 2);
     assert_int_equal(s.doubled_load, 0);
-    check_sentence(&s, "not saturated below 2; throughput may still grow at 2 users, the largest "
-                       "measured load (measure 4, 8 next)");
+    check_sentence(&s,
+                   "not saturated below 2; throughput may still be growing at 2 users, the largest "
+                   "measured load (measure 4, 8 next)");
 }
 
 static void an_open_loop_whose_queue_grows_is_saturated(void **state)

@@ -150,18 +150,24 @@ static void says_once_why_cells_have_no_figures(void **state)
 {
     struct cell_row cells[] = {
         { .concurrency = 1, .input_tokens = 64, .state = CELL_MEASURED },
-        { .concurrency = 2, .input_tokens = 64, .state = CELL_INFERRED, .reason = "it is under" },
-        { .concurrency = 3, .input_tokens = 64, .state = CELL_INFERRED, .reason = "it is under" },
+        { .concurrency = 2,
+          .input_tokens = 64,
+          .state = CELL_INFERRED,
+          .reason = "lower loads are saturated" },
+        { .concurrency = 3,
+          .input_tokens = 64,
+          .state = CELL_INFERRED,
+          .reason = "lower loads are saturated" },
         { .concurrency = 4, .input_tokens = 64, .state = CELL_FAILED, .reason = "no room" },
     };
     TEXT_AUTO text = { 0 };
 
     (void)state;
     cell_answer_table(&(struct cell_page){ cells, 4, 0, 4 }, &text);
-    assert_non_null(
-        strstr(text_string(&text),
-               "\n\n- inferred: 2 cells, the first with 2 users x 64 tokens: it is under\n"
-               "- failed: 4 users x 64 tokens: no room\n"));
+    assert_non_null(strstr(
+        text_string(&text),
+        "\n\n- inferred: 2 cells, the first with 2 users x 64 tokens: lower loads are saturated\n"
+        "- failed: 4 users x 64 tokens: no room\n"));
 }
 
 static void shows_the_newest_of_many_rejected_attempts(void **state)
@@ -262,8 +268,9 @@ static void shows_saturation_and_limits_of_the_measured_cells(void **state)
     findings = json_array_get(json_object_get(shown, "findings"), 0);
     assert_int_equal(json_array_size(json_object_get(findings, "saturation")), 2);
     assert_int_equal(json_array_size(json_object_get(findings, "limits")), 2);
-    world_says(world, "- 64 tokens in, 16 out: not saturated below 4; throughput may still grow at "
-                      "4 users, the largest measured load");
+    world_says(world,
+               "- 64 tokens in, 16 out: not saturated below 4; throughput may still be growing at "
+               "4 users, the largest measured load");
 }
 
 int main(void)

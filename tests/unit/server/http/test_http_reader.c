@@ -178,7 +178,7 @@ static void control_characters_are_refused(void **state)
         }
 }
 
-static void refusals_by_the_guard_are_json(void **state)
+static void a_refusal_by_the_request_guard_is_a_json_rpc_error(void **state)
 {
     struct http_client client;
     TEXT_AUTO body = { 0 };
@@ -274,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_that_parsers_could_read_differently_are_refused),
         cmocka_unit_test(control_characters_are_refused),
-        cmocka_unit_test(refusals_by_the_guard_are_json),
+        cmocka_unit_test(a_refusal_by_the_request_guard_is_a_json_rpc_error),
         cmocka_unit_test(a_client_that_sends_8_mib_after_a_faulty_header_can_read_the_refusal),
         cmocka_unit_test(the_refusal_of_a_body_far_over_the_limit_can_be_read),
         cmocka_unit_test(a_client_that_keeps_sending_after_a_refusal_is_disconnected),
