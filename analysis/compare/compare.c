@@ -275,13 +275,34 @@ static bool note_left_out(const struct comparing *comparing, struct compared_cel
     return true;
 }
 
+/* Sets cell->estimated if the tokens of all runs are estimated. Returns false, and sets `why` and
+ * `run`, if those of only some are. Runs of excluded pairs do not count. */
+static bool count_alike(const struct comparing *comparing, struct compared_cell *cell,
+                        const bool *is_estimated, const bool *is_excluded)
+{
+    const char *first = NULL;
+    size_t counted = 0, estimated = 0;
+
+    for (size_t i = 0; i < comparing->run_count; i++) {
+        if (is_excluded[pair_of(comparing, i)])
+            continue;
+        counted++;
+        if (is_estimated[i] && estimated++ == 0)
+            first = comparing->input->runs[i].id;
+    }
+    cell->estimated = estimated == counted;
+    if (estimated == 0 || cell->estimated)
+        return true;
+    cell->why = CELL_OTHER_COUNT;
+    cell->run = first;
+    return false;
+}
+
 static void compare_cell(struct comparing *comparing, struct compared_cell *cell)
 {
     double logarithms[COMPARE_RUNS_MAX], tokens[COMPARE_RUNS_MAX];
-    bool is_excluded[COMPARE_RUNS_MAX] = { false };
+    bool is_excluded[COMPARE_RUNS_MAX] = { false }, is_estimated[COMPARE_RUNS_MAX] = { false };
     const struct evidence_cell *found;
-    const char *first_estimated = NULL;
-    size_t counted = 0, estimated = 0;
 
     cell->disturbed = CELL_COMPARED;
     for (size_t i = 0; i < comparing->run_count; i++) {
@@ -296,20 +317,14 @@ static void compare_cell(struct comparing *comparing, struct compared_cell *cell
         }
         logarithms[i] = log(figure(comparing, found));
         tokens[i] = output_tokens(found);
-        counted++;
-        if (comparing->metric->of_tokens && found->tokens_estimated && estimated++ == 0)
-            first_estimated = run->id;
+        is_estimated[i] = comparing->metric->of_tokens && found->tokens_estimated;
     }
     if (!are_enough(comparing, cell->pairs_left_out)) {
         cell->why = cell->disturbed;
         return;
     }
-    cell->estimated = estimated == counted;
-    if (estimated > 0 && !cell->estimated) {
-        cell->why = CELL_OTHER_COUNT;
-        cell->run = first_estimated;
+    if (!count_alike(comparing, cell, is_estimated, is_excluded))
         return;
-    }
     if (is_other_output(comparing, tokens, is_excluded)) {
         cell->why = CELL_OTHER_OUTPUT;
         cell->run = NULL;

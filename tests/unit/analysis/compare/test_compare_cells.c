@@ -182,6 +182,21 @@ static void a_disturbed_pair_is_skipped_only_in_the_disturbed_cell(void **state)
     assert_int_equal(compare(trial)->cells[1].why, CELL_CONTAMINATED);
 }
 
+/* The disturbed run's partner, whose tokens are estimated, does not count either. */
+static void a_run_of_a_disturbed_pair_may_count_tokens_differently(void **state)
+{
+    struct trial *trial = *state;
+
+    trial->paired = true;
+    disturb(trial, 2, 0);
+    trial->runs[7].cells[0].tokens_estimated = true;
+    assert_int_equal(compare(trial)->cells[0].why, CELL_COMPARED);
+    assert_false(trial->comparison.cells[0].estimated);
+    trial->runs[8].cells[0].tokens_estimated = true;
+    assert_int_equal(compare(trial)->cells[0].why, CELL_OTHER_COUNT);
+    assert_string_equal(trial->comparison.cells[0].run, trial->runs[8].id);
+}
+
 static void a_failure_skips_the_whole_cell_and_not_only_its_pair(void **state)
 {
     struct trial *trial = *state;
@@ -337,6 +352,7 @@ int main(void)
         TRIAL(reports_cells_whose_tokens_every_run_estimated),
         TRIAL(skips_a_cell_that_a_run_has_twice),
         TRIAL(a_disturbed_pair_is_skipped_only_in_the_disturbed_cell),
+        TRIAL(a_run_of_a_disturbed_pair_may_count_tokens_differently),
         TRIAL(a_failure_skips_the_whole_cell_and_not_only_its_pair),
         TRIAL(the_ratio_is_computed_from_the_pairs_that_all_cells_have),
         TRIAL(every_cell_is_judged_and_zeroed_values_mean_no_verdict),
