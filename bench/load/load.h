@@ -13,8 +13,8 @@
 #include "bench/workload/prompt_source.h"
 
 enum phase {
-    /* In each thread, one user sends the probes, one after the other: as many as `probes` in struct
-     * load says. */
+    /* One user of the first thread sends the probes, one after the other: as many as `probes` in
+     * struct load says. */
     PHASE_PROBE,
     /* Every user sends its next request when the previous one has ended and its think time or pause
      * is over; in an open loop, requests are sent when the schedule says. */

@@ -58,12 +58,14 @@ static void start_one(struct shard *shard, struct virtual_user *user, bool is_pr
     shard_watch(shard, user, clock_monotonic_ns());
 }
 
+/* Only the first thread sends probes, so that each is a single request. */
 static void start_probe(struct shard *shard)
 {
     struct virtual_user *user =
         shard_is_open(shard) ? STAILQ_FIRST(&shard->idle) : &shard->users[0];
 
-    if (shard->busy > 0 || shard->probes_begun >= atomic_load(&shard->load->probes))
+    if (shard->part.index > 0 || shard->busy > 0
+        || shard->probes_begun >= atomic_load(&shard->load->probes))
         return;
     if (shard_is_open(shard))
         STAILQ_REMOVE_HEAD(&shard->idle, link);

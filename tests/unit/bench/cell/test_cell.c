@@ -182,6 +182,20 @@ static void goodput_excludes_answers_that_exceed_a_limit(void **state)
     tear_down(&trial);
 }
 
+static size_t count_probes(const struct trial *trial)
+{
+    struct request_records records;
+    struct error error;
+    size_t probes = 0;
+
+    assert_true(request_records_unpack(trial->result.records, trial->result.records_length,
+                                       &records, &error));
+    for (size_t i = 0; i < records.count; i++)
+        probes += records.rows[i].phase == RECORD_PROBE;
+    request_records_finish(&records);
+    return probes;
+}
+
 static void figures_of_several_threads_add_up(void **state)
 {
     struct trial trial;
@@ -199,6 +213,7 @@ static void figures_of_several_threads_add_up(void **state)
     assert_int_equal(trial.result.state, CELL_MEASURED);
     assert_int_equal(m->attempted, m->succeeded);
     assert_true(m->concurrency_max > 1050); /* more users than one thread has */
+    assert_int_equal(count_probes(&trial), 1);
     tear_down(&trial);
 }
 
