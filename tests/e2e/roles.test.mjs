@@ -126,5 +126,5 @@ test('a stream ends soon after its key is revoked', async (t) => {
     assert.equal(stream.status, 200);
     assert.equal((await run(['key', 'revoke', 'alice', '--data', data])).code, 0);
     await assert.rejects(stream.text(), (error) => error.name !== 'TimeoutError');
-    assert.match(server.output(), /key is no longer valid/);
+    assert.match(server.output(), /the caller is no longer authorized/);
 });
