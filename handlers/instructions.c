@@ -21,7 +21,7 @@ static const char *const usual_steps[] = {
     "Begin: deployment_list; if empty: deployment_register, then model_health.",
     "Query a model: model_query.",
     "Benchmark: sweep_start (with only the deployment: finds where it saturates), job_show with "
-    "wait_s 600 until `over`, run_report. Before a large one: sweep_plan; pass its plan_digest to "
+    "wait_s 600 until it ends, run_report. Before a large one: sweep_plan; pass its plan_digest to "
     "sweep_start.",
     "Stopped early: sweep_resume measures what is missing.",
     "Which is faster: sweep_start with `candidate` and repetitions 5, then run_compare.",

@@ -24,8 +24,10 @@ struct compare_metric {
      * bound; 0: there is none. */
     size_t censored_offset;
     bool higher_is_better;
-    bool of_decoding; /* about the tokens after the first: answers with few tokens do not show it */
-    bool of_tokens;   /* only as accurate as the token count */
+    /* about the tokens after the first: not compared if answers have few tokens
+     * (CELL_SHORT_OUTPUT) */
+    bool of_decoding;
+    bool of_tokens; /* only as accurate as the token count */
 };
 extern const struct compare_metric compare_metrics[];
 extern const char *const compare_metric_names[]; /* in the same order; ends with NULL */
@@ -50,13 +52,14 @@ struct compare_input {
      * other, and both sides have the same number of runs. Drift then affects both runs of a pair
      * equally, and their ratio is what counts. */
     bool paired;
-    /* The sides are two deployments: facts of the deployment are allowed to differ or be unknown
-     * between them, and only the work must be the same. `factors` is then empty. */
+    /* The sides are two deployments: facts of the deployment are allowed to differ, or to be
+     * unknown for either side; only the work must be the same. `factors` is then empty. */
     bool as_deployments;
     bool keeps_wrong; /* also compare cells that the audit finds wrong (evidence.h) */
 };
 
-/* Whether runs that were named one by one were measured alternately. */
+/* Whether the runs of two sides that were chosen separately, not given as one A/B sweep, were
+ * nevertheless measured alternately. */
 enum pairing {
     PAIRING_NONE,
     PAIRING_SOME, /* not all runs have a partner, or a side has several deployments */
@@ -131,9 +134,9 @@ struct compared_cell {
      * neither. A failure is a result, and never omitted in this way. */
     enum left_out disturbed;
     size_t pairs_left_out; /* how many pairs do not count, because they are disturbed */
-    /* The id of the first run to which `why` applies or, in a compared cell, `disturbed`; for
-     * CELL_OTHER_COUNT, of the first run with estimated tokens. NULL: the reason does not concern a
-     * single run. Borrowed. */
+    /* The id of the first run that caused `why` (in a compared cell: `disturbed`). For
+     * CELL_OTHER_COUNT: the id of the first run whose tokens are estimated. NULL: the reason does
+     * not concern a single run. Borrowed. */
     const char *run;
     const char *rule; /* the audit's rule if `why` is CELL_FOUND_WRONG, else NULL. Static */
     /* The cell's tokens were estimated in every run that counts. False if the metric is not
@@ -190,8 +193,8 @@ bool compare_is_named(const char *const *names, const char *name);
 #define COMPARE_NUMBER_SIZE 32
 /* Writes the number to `out`, "?" for NaN; returns `out`. */
 const char *compare_write_number(double value, char out[COMPARE_NUMBER_SIZE]);
-/* Writes a table of ratios for each output length and request rate, with a row per number of users
- * and a column per context, at most 100 characters wide. A table of more than 1000 entries is
- * replaced with a sentence. If there are more than 100 combinations of output length and rate, one
- * sentence replaces all tables. */
+/* Writes the ratios for each output length and request rate, with a row per number of users and a
+ * column per context; contexts that do not fit into 100 characters go into further tables. More
+ * than 1000 ratios are replaced with a sentence. If there are more than 100 combinations of output
+ * length and rate, one sentence replaces all tables. */
 void compare_write_table(const struct comparison *comparison, struct text *out);

@@ -13,9 +13,9 @@ void import_enter_list(struct json_scan *scan)
         *scan = ahead;
 }
 
-/* Looks for the keys in the file's first object: the document itself or, if it is a list, its first
- * element. Bit i of the result is set if the object has keys[i]. Stops once all bits in `wanted`
- * are set. */
+/* Looks for the keys in the file's first object: the file's first value or, if that is a list, the
+ * list's first element. Bit i of the result is set if the object has keys[i]. Stops once all bits
+ * in `wanted` are set. */
 static unsigned find_keys(const char *bytes, size_t length, const char *const *keys,
                           unsigned wanted)
 {

@@ -12,8 +12,8 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Collects one thread's lines in order to write them together, such as all lines from one iteration
- * of the thread's loop: a write(2) for each line would cost more than the rest of the iteration.
+/* Collects lines of one thread, for example all those from one iteration of its loop, so that they
+ * can be written together: a write(2) for each line would cost more than the rest of the iteration.
  * Initialize it with zeros. */
 struct log_lines {
     struct text text;

@@ -106,7 +106,8 @@ static CHECKED bool describe_listed(const char *name, struct text *out, struct e
 
     if (done && tool == NULL)
         done = error_set(error, ERROR_NOT_FOUND,
-                         "there is no command \"%.40s\"; opsbrain help lists the commands", name);
+                         "there is no command \"%.40s\": run opsbrain help to list the commands",
+                         name);
     if (done) {
         text_add(out, "      ");
         add_printable(out, json_get_text(tool, "description", ""));
@@ -201,13 +202,14 @@ static void add_overview_line(const struct tool_word *word, struct text *out)
 
 void client_help_overview(struct text *out)
 {
-    text_add(out, "Commands that call a running server (the one in OPSBRAIN_URL, or the one that\n"
-                  "opsbrain login stored, or else " LOGIN_URL_USUAL "):\n\n");
+    text_add(out,
+             "Client commands; the server is the one in OPSBRAIN_URL, or the one that opsbrain\n"
+             "login stored, or else " LOGIN_URL_USUAL ":\n\n");
     for (const struct tool_word *word = tool_words; word->name != NULL; word++)
         if (tool_find(word->tool) != NULL)
             add_overview_line(word, out);
     text_add(out, "  watch [DEPLOYMENT]                Load, tokens/s, latencies as live charts\n"
-                  "  call TOOL NAME=VALUE...           Call any tool; opsbrain tools lists them\n"
+                  "  call TOOL NAME=VALUE...           Call any tool that opsbrain tools lists\n"
                   "  login [URL], logout [URL]         Store a server and its key; delete the key\n"
                   "  completion bash|zsh|fish          Print a script for shell completion\n\n"
                   "All of them take --help; those that show an answer also take --json.\n\n");

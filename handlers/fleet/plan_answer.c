@@ -247,7 +247,7 @@ bool plan_answer_begin(struct call *call, const struct fleet_plan_row *row, cons
     text_copy(answer->changed, sizeof answer->changed, row->deployment);
     text_addf(&answer->text, "%s %s: %s as job %s.\n", row->verb, row->deployment,
               begun.existed ? "it had already begun" : "it has begun", begun.job_id);
-    answer_next(answer, "job_show with this job and wait_s 600, until `over` is true; then "
+    answer_next(answer, "job_show with this job and wait_s 600, until it has ended; then "
                         "deployment_show");
     return true;
 }

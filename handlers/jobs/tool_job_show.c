@@ -94,7 +94,7 @@ const struct tool tool_job_show = {
     .name = "job_show",
     .title = "Show a job, or wait for it",
     .help = "A job's state; after a sweep, where the server saturates. With wait_s it waits for "
-            "the end: call again until `over`.",
+            "the end: call again until it ends.",
     .more = "This is the way to wait for a sweep; progress is sent meanwhile. It shows state, "
             "progress, what the job is doing and its result; once a sweep is over, also its "
             "verdict, takeaways and report.",

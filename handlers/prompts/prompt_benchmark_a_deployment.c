@@ -68,7 +68,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
         &text,
         "3. sweep_start with the same arguments, and plan_digest if sweep_plan asked for "
         "it. sweep_start answers at once and names a job.\n"
-        "4. job_show with that job and wait_s 600; repeat it until `over` is true. If the sweep "
+        "4. job_show with that job and wait_s 600; repeat it until the job has ended. If the sweep "
         "stopped early, sweep_show says why; sweep_resume measures what is missing.\n"
         "5. run_report with the sweep, and show me its matrices, peak, saturation point and "
         "warnings.\n");

@@ -48,7 +48,7 @@ static CHECKED bool write(struct call *call, json_t *messages, struct error *err
     text_addf(&text,
               "3. sweep_plan, then sweep_start with deployment %s, candidate %s and repetitions 5: "
               "one sweep in which the two take turns, so that drift affects both alike; job_show "
-              "with wait_s 600 until `over` is true.\n",
+              "with wait_s 600 until the job has ended.\n",
               first, second);
     text_addf(&text,
               "4. run_compare with this sweep, for each metric that matters; run_report with it "

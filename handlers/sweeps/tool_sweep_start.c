@@ -207,9 +207,9 @@ static CHECKED bool run(struct call *call, struct answer *answer, struct error *
         || !start(call, &request, digest, &sweep, &repeated, error))
         return false;
     next = request.subjects > 1
-               ? "job_show with this job and wait_s 600, until `over` is true; then run_compare "
+               ? "job_show with this job and wait_s 600, until it has ended; then run_compare "
                  "with this sweep"
-               : "job_show with this job and wait_s 600, until `over` is true; then run_report";
+               : "job_show with this job and wait_s 600, until it has ended; then run_report";
     answer->structured =
         json_pack("{s:o, s:s, s:b, s:f}", "sweep", sweep_answer_json(&sweep), "job", sweep.job_id,
                   "started", !repeated, "duration_s", request.estimate.duration_s);

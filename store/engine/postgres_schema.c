@@ -40,10 +40,11 @@ static CHECKED bool claim_schema(struct sql_connection *writer, struct error *er
     if (!ours && !sql_find(&sql, &found, error))
         return false;
     if (!ours && found)
-        return error_set(error, ERROR_CONFLICT,
-                         "database %s has another program's tables: choose another database, or "
-                         "give opsbrain a schema of its own (options=-csearch_path%%3DNAME)",
-                         writer->place);
+        return error_set(
+            error, ERROR_CONFLICT,
+            "database %s has another program's tables: choose another database, or "
+            "give opsbrain a schema of its own (add ?options=-csearch_path%%3DNAME to the URL)",
+            writer->place);
     return ours
            || postgres_run(postgres_of(writer),
                            "CREATE TABLE opsbrain_schema (name TEXT PRIMARY KEY, "
@@ -101,8 +102,8 @@ static CHECKED bool claim_and_check(struct sql_connection *writer,
            && postgres_run(connection, "COMMIT", error);
 }
 
-/* Applies all missing migrations in one transaction of the holder. If that fails, the previous
- * version of opsbrain can still use the database. */
+/* Applies all missing migrations in one transaction, as the holder (postgres_holder.c). If that
+ * fails, the previous version of opsbrain can still use the database. */
 static CHECKED bool migrate(struct sql_connection *writer, const struct migration_set *migrations,
                             struct error *error)
 {
@@ -121,7 +122,8 @@ static bool roll_back(struct postgres_connection *connection)
     return false;
 }
 
-/* Becomes the holder before it migrates: only the holder is allowed to change the database. */
+/* After the two tables that it needs for that exist, becomes the holder (postgres_holder.c), and
+ * only then migrates: everything else in the database may be changed only by the holder. */
 bool postgres_prepare_schema(struct sql_connection *writer, const struct migration_set *migrations,
                              struct error *error)
 {

@@ -69,8 +69,8 @@ void control_summary(struct connection *connection)
     respond_json_text(connection, &body);
 }
 
-/* Clears the truth, the counters and what model_cool forgets, and restarts the random draws for
- * jitter and faults. Settings and running sequences are kept. */
+/* Clears the truth, the counters, and the model's caches and warm shapes (model_cool), and restarts
+ * the random draws for jitter and faults. Settings and running sequences are kept. */
 void control_reset(struct connection *connection)
 {
     struct server *server = connection->server;

@@ -13,8 +13,8 @@
 
 #define DEFAULT_COMPLETION_TOKENS 16 /* tokens of a completion without max_tokens, as in vLLM */
 
-/* Sets the request's id. If the client sent one, that is used, with "_" instead of each character
- * other than ASCII letters, digits and "-_.:". Otherwise, a new id is made. */
+/* Sets the request's id to the one that the client sent, after replacing every character that is
+ * not an ASCII letter, a digit or one of "-_.:" with "_". If it sent none, makes a new id. */
 static void set_request_id(struct sequence *sequence)
 {
     const char *given = sequence->connection->request.request_id;

@@ -51,7 +51,7 @@ static void a_chat_template_is_not_a_second_tokenizer(void **state)
     assert_nothing_found(trial);
 }
 
-static void runs_that_request_no_output_are_reported_only_with_an_output_rate(void **state)
+static void runs_that_request_no_output_are_reported_only_if_they_state_an_output_rate(void **state)
 {
     struct trial *trial = *state;
 
@@ -131,7 +131,8 @@ static void the_import_that_this_one_corrects_is_not_a_copy(void **state)
     assert_int_equal(trial->next_other_calls, 2);
 }
 
-/* No failed request timed out, and the p95 of the others is a round number or just below one. */
+/* No failed request timed out, and the p95 of the successful ones is at, or just below, a round
+ * number. */
 static void a_round_percentile_of_the_successful_requests_is_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -147,7 +148,7 @@ static void a_round_percentile_of_the_successful_requests_is_not_a_timeout(void 
     only(trial, "low_success");
 }
 
-/* The requests that succeeded took about the same time, and the others were refused. */
+/* The requests that succeeded all took about equally long; the others were refused. */
 static void refusals_by_a_steady_server_are_not_a_timeout(void **state)
 {
     struct trial *trial = *state;
@@ -251,7 +252,7 @@ static void each_model_in_a_file_is_judged_by_its_own_size(void **state)
     assert_int_equal(trial->findings.at[0].cells[0], 7);
 }
 
-static void pauses_of_a_single_user_are_not_a_missing_user(void **state)
+static void pauses_of_a_single_user_between_requests_are_not_missing_load(void **state)
 {
     struct trial *trial = *state;
 
@@ -320,8 +321,8 @@ static void cells_in_which_all_requests_failed_are_reported(void **state)
     says(&only(trial, "all_failed")->arithmetic, "8 of 8 requests failed");
 }
 
-/* Each burst takes 60 s plus the time until its last request begins. The file reports neither
- * durations nor percentiles above the median. */
+/* Each burst takes 60 s, the timeout, plus the time until its last request begins. The file reports
+ * neither durations nor percentiles above the median. */
 static void a_timeout_is_found_from_how_long_each_burst_took(void **state)
 {
     struct trial *trial = *state;
@@ -343,8 +344,7 @@ static void a_timeout_is_found_from_how_long_each_burst_took(void **state)
     assert_int_equal(trial->findings.count, 2); /* low_success is also found */
 }
 
-static void
-windows_of_the_same_length_are_not_a_timeout_if_the_rates_show_many_requests(void **state)
+static void equal_windows_are_not_a_timeout_if_the_rates_show_many_requests_per_user(void **state)
 {
     struct trial *trial = *state;
 
@@ -429,7 +429,7 @@ static void a_single_prompt_for_all_requests_is_reported_if_the_run_states_it(vo
 }
 
 /* The rates are off by up to 1.2 %, and the chat template adds nine tokens. */
-static void tokens_locked_to_the_context_are_found_despite_rounding(void **state)
+static void output_tokens_that_include_the_context_are_found_despite_rounding(void **state)
 {
     struct trial *trial = *state;
 
@@ -485,7 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_chat_template_is_not_a_second_tokenizer),
-        TEST(runs_that_request_no_output_are_reported_only_with_an_output_rate),
+        TEST(runs_that_request_no_output_are_reported_only_if_they_state_an_output_rate),
         TEST(a_rate_may_differ_by_the_rounding_of_the_duration),
         TEST(a_second_tokenizer_is_found_whether_it_counts_more_or_fewer),
         TEST(the_import_that_this_one_corrects_is_not_a_copy),
@@ -497,18 +497,18 @@ int main(void)
         TEST(a_cold_start_is_not_taken_for_noise),
         TEST(cached_cells_are_found_but_not_those_that_filled_the_cache),
         TEST(each_model_in_a_file_is_judged_by_its_own_size),
-        TEST(pauses_of_a_single_user_are_not_a_missing_user),
+        TEST(pauses_of_a_single_user_between_requests_are_not_missing_load),
         TEST(a_speed_in_our_own_failed_cell_is_not_reported),
         TEST(a_context_that_fails_at_once_with_one_user_was_too_long),
         TEST(the_failure_shown_has_the_shortest_context_and_the_fewest_users),
         TEST(cells_in_which_all_requests_failed_are_reported),
         TEST(a_timeout_is_found_from_how_long_each_burst_took),
-        TEST(windows_of_the_same_length_are_not_a_timeout_if_the_rates_show_many_requests),
+        TEST(equal_windows_are_not_a_timeout_if_the_rates_show_many_requests_per_user),
         TEST(a_burst_is_found_even_if_only_completed_requests_are_reported),
         TEST(a_lower_ttft_at_two_users_is_a_cache_effect_unless_caching_is_off),
         TEST(a_lower_ttft_at_two_users_is_found_after_a_row_with_no_stated_users),
         TEST(a_single_prompt_for_all_requests_is_reported_if_the_run_states_it),
-        TEST(tokens_locked_to_the_context_are_found_despite_rounding),
+        TEST(output_tokens_that_include_the_context_are_found_despite_rounding),
         TEST(requesting_as_many_output_as_input_tokens_is_not_reported),
         TEST(a_second_plateau_is_found_below_the_highest),
     };

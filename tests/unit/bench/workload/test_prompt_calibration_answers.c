@@ -48,7 +48,7 @@ static void prompts_can_be_made_for_a_server_that_always_streams(void **state)
     canned_start(&server, answers);
     learn(server.port, BENCH_CHAT, &workload);
     canned_stop(&server);
-    assert_true(workload.reports_usage);
+    assert_true(workload.reports_usage); /* but only at the end of a stream, not for prompts */
     assert_string_equal(workload.source, "words, tokens not reported");
 }
 
@@ -135,7 +135,7 @@ static void a_server_whose_answers_end_early_is_refused_without_natural_output(v
     assert_true(can_sweep(stops, true, &error));
 }
 
-static void one_early_end_or_an_end_at_the_limit_does_not_prevent_the_sweep(void **state)
+static void one_early_end_or_an_end_for_length_does_not_prevent_the_sweep(void **state)
 {
     static const struct canned_answer by_length[] = {
         { "/v1/chat/completions", .when = "\"stream\":true", .type = "text/event-stream",
@@ -212,7 +212,7 @@ static void a_refusal_of_something_else_is_not_taken_for_a_missing_api(void **st
     "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}],\"usage\":{\"prompt_tokens\":9,"         \
     "\"completion_tokens\":1}}\n\ndata: [DONE]\n\n"
 
-static void repeats_a_request_after_a_429_with_retry_after(void **state)
+static void a_request_is_repeated_after_a_429_with_retry_after(void **state)
 {
     static const struct script_step steps[] = { { .bytes = STREAM, .after = SCRIPT_CLOSE },
                                                 { .bytes = BUSY("1"), .after = SCRIPT_CLOSE },
@@ -229,7 +229,7 @@ static void repeats_a_request_after_a_429_with_retry_after(void **state)
     assert_int_equal(server.next, 3);
 }
 
-static void fails_if_it_would_have_to_wait_longer_than_two_minutes(void **state)
+static void calibration_fails_if_it_would_have_to_wait_longer_than_two_minutes(void **state)
 {
     static const struct script_step steps[] = { { .bytes = BUSY("121"), .after = SCRIPT_CLOSE },
                                                 { 0 } };
@@ -275,11 +275,11 @@ int main(void)
         cmocka_unit_test(a_stream_fails_if_only_comments_follow_its_first_event),
         cmocka_unit_test(if_an_api_is_missing_the_other_one_is_suggested),
         cmocka_unit_test(a_server_whose_answers_end_early_is_refused_without_natural_output),
-        cmocka_unit_test(one_early_end_or_an_end_at_the_limit_does_not_prevent_the_sweep),
+        cmocka_unit_test(one_early_end_or_an_end_for_length_does_not_prevent_the_sweep),
         cmocka_unit_test(a_server_can_say_in_many_ways_that_it_has_only_the_other_api),
         cmocka_unit_test(a_refusal_of_something_else_is_not_taken_for_a_missing_api),
-        cmocka_unit_test(repeats_a_request_after_a_429_with_retry_after),
-        cmocka_unit_test(fails_if_it_would_have_to_wait_longer_than_two_minutes),
+        cmocka_unit_test(a_request_is_repeated_after_a_429_with_retry_after),
+        cmocka_unit_test(calibration_fails_if_it_would_have_to_wait_longer_than_two_minutes),
         cmocka_unit_test(a_wait_that_the_server_asks_for_ends_when_the_job_stops),
     };
     struct error error;

@@ -18,7 +18,7 @@ static const struct right {
     const char *method, *parts[2], *permissions;
     const char *provider; /* the only provider that the row applies to; NULL: all */
 } rights[] = {
-    /* Cloud Run, and the end of a service */
+    /* Cloud Run, and the Cloud Scheduler job that ends a service at its planned end */
     { "POST", { "/v2/", ":setIamPolicy" }, "run.services.setIamPolicy" },
     { "POST", { "/v2/", "/services" }, "run.services.create iam.serviceAccounts.actAs" },
     { "PATCH", { "/v2/", "/services/" }, "run.services.update iam.serviceAccounts.actAs" },
@@ -125,7 +125,7 @@ static bool record(void *context, enum fake_moment moment, const struct fake_req
 }
 
 /* Checks that target_show asks the platform about every permission that was needed so far, except
- * those for the document's line "check". */
+ * those that only the check of a target needs (the row "check" in docs/clouds.md). */
 static void check_asked(const struct recording *recording)
 {
     const char *name;

@@ -533,7 +533,7 @@ static size_t kill_one(struct data_folder *data, struct generator *generator, bo
     if (child == 0)
         write_until_killed(data, ends[1]);
     close(ends[1]);
-    if (working) /* otherwise it might not even have opened the store */
+    if (working) /* waits until the child has opened the store and writes */
         assert_int_equal(poll(&(struct pollfd){ ends[0], POLLIN, 0 }, 1, PATIENCE_MS), 1);
     usleep((useconds_t)(20000 + generator_below(generator, 120000)));
     kill(child, SIGKILL);
