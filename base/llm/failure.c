@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json/json.h"
+
 static const char *const names[FAILURE_COUNT] = {
     [FAILURE_NONE] = "none",
     [FAILURE_DNS] = "dns",
@@ -110,4 +112,13 @@ enum failure failure_of_status(long status, const char *body, size_t body_length
 enum failure failure_in_stream(const char *message, size_t length)
 {
     return says_too_long(message, length) ? FAILURE_TOO_LONG : FAILURE_STREAM_ERROR;
+}
+
+const char *failure_message(const json_t *body)
+{
+    const char *message = json_get_text(json_object_get(body, "error"), "message", NULL);
+
+    message = json_get_text(body, "error", message);
+    message = json_get_text(body, "message", message);
+    return json_get_text(body, "detail", message);
 }

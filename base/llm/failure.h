@@ -3,6 +3,7 @@
  * health checks and reports. */
 #pragma once
 
+#include <jansson.h>
 #include <stddef.h>
 
 enum failure {
@@ -44,3 +45,7 @@ enum failure failure_of_status(long status, const char *body, size_t body_length
  * FAILURE_STREAM_ERROR. SGLang and some gateways report only in the stream that a prompt is too
  * long. */
 enum failure failure_in_stream(const char *message, size_t length);
+/* Finds the message in a server's error: {"error": {"message": ...}} from OpenAI and similar
+ * servers, {"error": ...} from TGI and Ollama, {"message": ...} from older versions of vLLM,
+ * {"detail": ...} from FastAPI. Borrowed from `body`; NULL: there is none. */
+const char *failure_message(const json_t *body);

@@ -55,18 +55,6 @@ void outbound_transfer_describe_peer(const char *url, struct text *out)
     text_add_printable(out, authority, length, SHOWN_BYTES / 2);
 }
 
-/* Finds the error message in JSON: {"error": {"message": ...}} from OpenAI and similar servers,
- * {"error": ...} from TGI and Ollama, {"message": ...} from older versions of vLLM, {"detail": ...}
- * from FastAPI. */
-static const char *find_message(const json_t *body)
-{
-    const char *message = json_get_text(json_object_get(body, "error"), "message", NULL);
-
-    message = json_get_text(body, "error", message);
-    message = json_get_text(body, "message", message);
-    return json_get_text(body, "detail", message);
-}
-
 /* Appends the title of a web page. */
 static void describe_page(const struct text *body, struct text *out)
 {
@@ -94,7 +82,7 @@ static void describe_body(const struct outbound_transfer *transfer, struct text 
         return;
     }
     if (json_parse(body->data, body->length, &parsed, &ignored))
-        message = find_message(parsed);
+        message = failure_message(parsed);
     text_add(out, ": ");
     if (message != NULL)
         text_add_printable(out, message, strlen(message), SHOWN_BYTES);

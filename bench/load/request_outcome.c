@@ -174,9 +174,7 @@ static bool describe(const struct virtual_user *user, char *out, size_t size)
     }
 }
 
-/* If the server sent its error as JSON, keeps only the error message. OpenAI and similar servers
- * send {"error": {"message": ...}}, TGI and Ollama {"error": ...}, older versions of vLLM
- * {"message": ...}, and FastAPI {"detail": ...}. */
+/* If the server sent its error as JSON, keeps only the error message. */
 static void extract_message(struct request *request)
 {
     json_auto_t *body = NULL;
@@ -186,10 +184,7 @@ static void extract_message(struct request *request)
     if (request->failure_text[0] != '{'
         || !json_parse(request->failure_text, strlen(request->failure_text), &body, &ignored))
         return;
-    message = json_get_text(json_object_get(body, "error"), "message", NULL);
-    message = json_get_text(body, "error", message);
-    message = json_get_text(body, "message", message);
-    message = json_get_text(body, "detail", message);
+    message = failure_message(body);
     if (message != NULL)
         text_copy(request->failure_text, sizeof request->failure_text, message);
 }

@@ -121,6 +121,21 @@ static void only_the_given_bytes_of_a_body_are_read(void **state)
     assert_int_equal(failure_of_status(400, body, sizeof body - 2), FAILURE_REFUSED_400);
 }
 
+static void finds_the_message_in_the_errors_of_each_server(void **state)
+{
+    static const char *const bodies[] = { "{\"error\":{\"message\":\"no\",\"type\":\"a\"}}",
+                                          "{\"error\":\"no\"}", "{\"message\":\"no\"}",
+                                          "{\"detail\":\"no\"}" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        json_auto_t *body = json_loads(bodies[i], 0, NULL);
+
+        assert_string_equal(failure_message(body), "no");
+    }
+    assert_null(failure_message(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +145,7 @@ int main(void)
         cmocka_unit_test(an_error_inside_a_stream_is_classed_as_too_long_only_if_it_says_so),
         cmocka_unit_test(other_refusals_are_not_called_too_long),
         cmocka_unit_test(only_the_given_bytes_of_a_body_are_read),
+        cmocka_unit_test(finds_the_message_in_the_errors_of_each_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
